@@ -1,0 +1,57 @@
+# The verbs of this project. `make` alone prints them.
+GO      ?= go
+SHARED  ?= ../shared
+TIME    ?= 30s
+JOBS    ?= tpch tpch-dv point open
+SCALE   ?= small
+RUNS    ?= 3
+
+.PHONY: help build test test-race lint fmt bench interop fuzz corpus oracle rewrite clean ci
+
+help:
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+build: ## the binary ./deltasql
+	$(GO) build -trimpath -o deltasql ./cmd/deltasql
+
+test: ## every test that needs no other engine (also reads ../shared where it lies beside the project)
+	$(GO) test ./...
+
+test-race: ## the same under the race detector
+	$(GO) test -race ./...
+
+lint: ## gofmt and vet; the package map is a test (protocol/imports_test.go)
+	@test -z "$$(gofmt -l cmd sqlengine scan txn stats protocol)" || { gofmt -l cmd sqlengine scan txn stats protocol; exit 1; }
+	$(GO) vet ./...
+
+fmt: ## gofmt -w
+	gofmt -w cmd sqlengine scan txn stats protocol
+
+corpus: build ## 237 tables of other engines, where ../shared lies beside the project
+	python3 $(SHARED)/corpus/check.py --deltasql ./deltasql
+
+oracle: build ## every table that Spark wrote while its behaviour was recorded
+	python3 $(SHARED)/oracle/check.py --deltasql ./deltasql --tables $(SHARED)/oracle-tables
+
+interop: build ## what other engines wrote is read equal (needs ../shared)
+	$(MAKE) corpus oracle
+
+bench: build ## ratios against other engines (needs ../shared/peers, set up); JOBS, SCALE=small|full, RUNS
+	@test -f $(SHARED)/peers/bench/bench.py || { echo "bench: $(SHARED)/peers is not beside the project"; exit 1; }
+	python3 $(SHARED)/peers/bench/bench.py $(JOBS) --scale $(SCALE) --repetitions $(RUNS) --deltasql ./deltasql --door exec
+
+fuzz: ## every fuzz target for TIME each
+	@set -e; for package in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	    echo "$$package $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(TIME) $$package; \
+	  done; \
+	done
+
+rewrite: ## regenerate expected results of testdata; read the diff
+	$(GO) test ./sqlengine/... -rewrite
+
+clean: ## remove what build leaves
+	rm -f deltasql
+
+ci: ## what .ci/run runs
+	bash .ci/run
