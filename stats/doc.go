@@ -1,0 +1,14 @@
+// Package stats decides from the log alone which data files of a snapshot a query must read.
+//
+// It owns the Predicate, a small closed tree over leaf columns in which whatever cannot be said is Maybe, and the Table: the
+// statistics and partition values of a snapshot's files, held as one column per leaf, parsed when a query first asks for the
+// leaf and immutable afterwards. A Table may be used by any number of goroutines.
+//
+// Invariants:
+//
+//	S1  A file is skipped only if no live row of it can make the predicate TRUE. Missing, damaged or ambiguous statistics keep it.
+//	S2  Statistics are outer bounds: wide is legal. An answer taken from them as exact (MinMax, Rows, NullCount) is refused
+//	    unless every file proves it.
+//
+// The package does no I/O and knows neither SQL nor files; txn/log gives it bytes through Source.
+package stats
