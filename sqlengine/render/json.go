@@ -1,0 +1,184 @@
+// Package render writes the values of column batches as text: JSON for programs, plain text for people. It is the one place that
+// knows the encoding of the machine-readable formats; the MySQL port and the shell use it for nested values.
+package render
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"deltasql/protocol"
+	"deltasql/scan/duck"
+)
+
+// VariantStyle says how a variant, which arrives as its JSON text, is written.
+type VariantStyle uint8
+
+const (
+	VariantPlain   VariantStyle = iota // its JSON as it is
+	VariantWrapped                     // {"$variant": JSON}
+)
+
+// AppendJSON writes one value in the encoding of the machine-readable formats: integers and finite floats as JSON numbers,
+// NaN and infinities as strings, decimals as strings with their declared scale, binary as lower-case hexadecimal, instants as
+// UTC with a Z, maps as arrays of [key, value] sorted by key, structs as objects in field order.
+func AppendJSON(out []byte, v *duck.Vector, row int, t *protocol.DataType, style VariantStyle) []byte {
+	if !v.Valid(row) {
+		return append(out, "null"...)
+	}
+	switch t.Kind {
+	case protocol.KindVoid:
+		return append(out, "null"...)
+	case protocol.KindBoolean:
+		return strconv.AppendBool(out, v.Bool(row))
+	case protocol.KindByte, protocol.KindShort, protocol.KindInteger, protocol.KindLong:
+		return strconv.AppendInt(out, v.Int64(row), 10)
+	case protocol.KindFloat:
+		return appendFloat(out, v.Float64(row), 32)
+	case protocol.KindDouble:
+		return appendFloat(out, v.Float64(row), 64)
+	case protocol.KindVariant:
+		if style == VariantPlain {
+			return append(out, v.Bytes(row)...)
+		}
+		out = append(out, `{"$variant":`...)
+		out = append(out, v.Bytes(row)...)
+		return append(out, '}')
+	case protocol.KindArray:
+		return appendList(out, v, row, t.Element, style)
+	case protocol.KindMap:
+		return appendMap(out, v, row, t, style)
+	case protocol.KindStruct, protocol.KindFile:
+		return appendStruct(out, v, row, t, style)
+	case protocol.KindString:
+		return AppendString(out, v.Bytes(row))
+	default:
+		out = append(out, '"')
+		out = appendScalar(out, v, row, t, true)
+		return append(out, '"')
+	}
+}
+
+func appendList(out []byte, v *duck.Vector, row int, element *protocol.DataType, style VariantStyle) []byte {
+	start, length := v.List(row)
+	child := v.Child(0)
+	out = append(out, '[')
+	for i := range length {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = AppendJSON(out, child, start+i, element, style)
+	}
+	return append(out, ']')
+}
+
+func appendMap(out []byte, v *duck.Vector, row int, t *protocol.DataType, style VariantStyle) []byte {
+	start, length := v.List(row)
+	entries := v.Child(0)
+	keys, values := entries.Child(0), entries.Child(1)
+	order := make([]int, length)
+	for i := range order {
+		order[i] = start + i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compareKeys(keys, a, b, t.Key) })
+	out = append(out, '[')
+	for i, entry := range order {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, '[')
+		out = AppendJSON(out, keys, entry, t.Key, style)
+		out = append(out, ',')
+		out = AppendJSON(out, values, entry, t.Value, style)
+		out = append(out, ']')
+	}
+	return append(out, ']')
+}
+
+// compareKeys orders map keys: numbers by value, everything else by the bytes of its text.
+func compareKeys(v *duck.Vector, a, b int, t *protocol.DataType) int {
+	switch t.Kind {
+	case protocol.KindByte, protocol.KindShort, protocol.KindInteger, protocol.KindLong, protocol.KindDate,
+		protocol.KindTimestamp, protocol.KindTimestampNTZ:
+		return int(min(max(v.Int64(a)-v.Int64(b), -1), 1))
+	case protocol.KindFloat, protocol.KindDouble:
+		x, y := v.Float64(a), v.Float64(b)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	case protocol.KindString, protocol.KindBinary:
+		return bytes.Compare(v.Bytes(a), v.Bytes(b))
+	default:
+		return bytes.Compare(AppendJSON(nil, v, a, t, VariantPlain), AppendJSON(nil, v, b, t, VariantPlain))
+	}
+}
+
+func appendStruct(out []byte, v *duck.Vector, row int, t *protocol.DataType, style VariantStyle) []byte {
+	out = append(out, '{')
+	for i, field := range structFields(t) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = AppendString(out, []byte(field.Name))
+		out = append(out, ':')
+		out = AppendJSON(out, v.Child(i), row, &field.Type, style)
+	}
+	return append(out, '}')
+}
+
+// structFields are a struct's members; a file value shows its public ones.
+func structFields(t *protocol.DataType) []protocol.Field {
+	if t.Kind == protocol.KindFile {
+		return protocol.FileFields()
+	}
+	return t.Fields
+}
+
+func appendFloat(out []byte, f float64, bits int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(out, `"NaN"`...)
+	case math.IsInf(f, 1):
+		return append(out, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		return append(out, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(out, f, 'g', -1, bits)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString writes a JSON string; bytes that are not UTF-8 become U+FFFD.
+func AppendString(out, text []byte) []byte {
+	out = append(out, '"')
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == '"' || c == '\\':
+			out = append(out, '\\', c)
+		case c == '\n':
+			out = append(out, '\\', 'n')
+		case c == '\r':
+			out = append(out, '\\', 'r')
+		case c == '\t':
+			out = append(out, '\\', 't')
+		case c < 0x20:
+			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		case c < utf8.RuneSelf:
+			out = append(out, c)
+		default:
+			r, size := utf8.DecodeRune(text[i:])
+			out = utf8.AppendRune(out, r)
+			i += size
+			continue
+		}
+		i++
+	}
+	return append(out, '"')
+}
