@@ -57,3 +57,13 @@ type Field struct {
 	Nullable bool
 	Metadata FieldMetadata
 }
+
+// MappingMode is the table's column mapping: how a column of the schema is found in data files.
+type MappingMode string
+
+// The mapping modes (property delta.columnMapping.mode).
+const (
+	MappingNone MappingMode = "none"
+	MappingName MappingMode = "name"
+	MappingID   MappingMode = "id"
+)
