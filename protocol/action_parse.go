@@ -69,16 +69,19 @@ var actionReaders map[string]func(*jsonCursor, *Action) error
 
 func init() {
 	actionReaders = map[string]func(*jsonCursor, *Action) error{
-		"add":                func(c *jsonCursor, a *Action) (err error) { a.Add, err = readAdd(c); return },
-		"remove":             func(c *jsonCursor, a *Action) (err error) { a.Remove, err = readRemove(c); return },
-		"cdc":                func(c *jsonCursor, a *Action) (err error) { a.CDC, err = readCDC(c); return },
-		"metaData":           func(c *jsonCursor, a *Action) (err error) { a.Metadata, err = readMetadata(c); return },
-		"protocol":           func(c *jsonCursor, a *Action) (err error) { a.Protocol, err = readProtocol(c); return },
-		"txn":                func(c *jsonCursor, a *Action) (err error) { a.Txn, err = readTxn(c); return },
-		"domainMetadata":     func(c *jsonCursor, a *Action) (err error) { a.Domain, err = readDomain(c); return },
-		"commitInfo":         func(c *jsonCursor, a *Action) (err error) { a.CommitInfo, err = readCommitInfo(c); return },
-		"checkpointMetadata": func(c *jsonCursor, a *Action) (err error) { a.CheckpointMetadata, err = readCheckpointMetadata(c); return },
-		"sidecar":            func(c *jsonCursor, a *Action) (err error) { a.Sidecar, err = readSidecar(c); return },
+		"add":            func(c *jsonCursor, a *Action) (err error) { a.Add, err = readAdd(c); return },
+		"remove":         func(c *jsonCursor, a *Action) (err error) { a.Remove, err = readRemove(c); return },
+		"cdc":            func(c *jsonCursor, a *Action) (err error) { a.CDC, err = readCDC(c); return },
+		"metaData":       func(c *jsonCursor, a *Action) (err error) { a.Metadata, err = readMetadata(c); return },
+		"protocol":       func(c *jsonCursor, a *Action) (err error) { a.Protocol, err = readProtocol(c); return },
+		"txn":            func(c *jsonCursor, a *Action) (err error) { a.Txn, err = readTxn(c); return },
+		"domainMetadata": func(c *jsonCursor, a *Action) (err error) { a.Domain, err = readDomain(c); return },
+		"commitInfo":     func(c *jsonCursor, a *Action) (err error) { a.CommitInfo, err = readCommitInfo(c); return },
+		"checkpointMetadata": func(c *jsonCursor, a *Action) (err error) {
+			a.CheckpointMetadata, err = readCheckpointMetadata(c)
+			return
+		},
+		"sidecar": func(c *jsonCursor, a *Action) (err error) { a.Sidecar, err = readSidecar(c); return },
 	}
 }
 
@@ -150,11 +153,14 @@ func (c *jsonCursor) intoTextPtr(at **string) error {
 // intoTexts reads an object of strings. A null value is left out; numbers and booleans are taken as their text, because
 // writers of tags and properties were not always careful.
 func (c *jsonCursor) intoTexts(at *map[string]string) error {
-	out := map[string]string{}
+	var out map[string]string
 	err := c.object(func(name []byte) error {
 		key := string(name)
 		if _, twice := out[key]; twice {
 			return within(key, c.fault("given twice"))
+		}
+		if out == nil {
+			out = map[string]string{}
 		}
 		switch b := c.peek(); {
 		case b == 'n':
@@ -170,17 +176,22 @@ func (c *jsonCursor) intoTexts(at *map[string]string) error {
 		out[key] = string(raw)
 		return within(key, err)
 	})
-	*at = out
+	if out != nil {
+		*at = out
+	}
 	return err
 }
 
 // intoPartition reads partition values: strings or null, nothing else, for their text is their value.
 func (c *jsonCursor) intoPartition(at *map[string]*string) error {
-	out := map[string]*string{}
+	var out map[string]*string
 	err := c.object(func(name []byte) error {
 		key := string(name)
 		if _, twice := out[key]; twice {
 			return within(key, c.fault("given twice"))
+		}
+		if out == nil {
+			out = map[string]*string{}
 		}
 		if c.null() {
 			out[key] = nil

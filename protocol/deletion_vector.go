@@ -148,13 +148,48 @@ func EncodeZ85(data []byte) string {
 	return out.String()
 }
 
-// DecodeInline is the bitmap of an inline vector, its cardinality checked. Padding after sizeInBytes is ignored, whatever
-// it holds: writers exist that pad otherwise than the protocol says.
+// z85Pad starts a last group that holds fewer than four bytes in the manner of kernel-rs: n bytes as n+1 digits after 4-n
+// of these characters. The protocol pads the bytes with zeros instead. No group of four bytes starts with it.
+const z85Pad = '#'
+
+func appendPartialGroup(data []byte, group string, n int) ([]byte, error) {
+	var v uint64
+	for i := range len(group) {
+		digit := z85Digits[group[i]]
+		if i < 4-n {
+			if group[i] != z85Pad {
+				return nil, NewError("DELTA_INVALID_LOG_FILE", "base-85 group %q is padded wrongly", group)
+			}
+			continue
+		}
+		if digit < 0 {
+			return nil, NewError("DELTA_INVALID_LOG_FILE", "character %q is not of base 85", group[i])
+		}
+		v = v*85 + uint64(digit)
+	}
+	if v >= 1<<(8*n) {
+		return nil, NewError("DELTA_INVALID_LOG_FILE", "base-85 group %q exceeds %d bytes", group, n)
+	}
+	for shift := 8 * (n - 1); shift >= 0; shift -= 8 {
+		data = append(data, byte(v>>shift))
+	}
+	return data, nil
+}
+
+// DecodeInline is the bitmap of an inline vector, its cardinality checked. Both ways of padding count, and what the
+// padding after sizeInBytes holds is ignored.
 func (d *DeletionVector) DecodeInline() (*roaring64.Bitmap, error) {
 	if d.StorageType != VectorInline {
 		return nil, d.malformed("storage type %q is not inline", d.StorageType)
 	}
-	data, err := DecodeZ85(d.PathOrInline)
+	whole, tail := d.PathOrInline, ""
+	if at := len(whole) - 5; d.SizeInBytes%4 != 0 && at >= 0 && whole[at] == z85Pad {
+		whole, tail = whole[:at], whole[at:]
+	}
+	data, err := DecodeZ85(whole)
+	if err == nil && tail != "" {
+		data, err = appendPartialGroup(data, tail, int(d.SizeInBytes%4))
+	}
 	if err != nil {
 		return nil, d.malformed("the inline bitmap cannot be decoded").WithCause(err)
 	}

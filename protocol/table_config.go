@@ -30,11 +30,11 @@ func NewTableConfig(p Protocol, m Metadata) (*TableConfig, error) {
 		return nil, err
 	}
 	c := &TableConfig{Protocol: p, Metadata: m, Schema: schema, properties: make(map[string]string, len(m.Configuration))}
-	for key, value := range m.Configuration {
+	for _, key := range slices.Sorted(maps.Keys(m.Configuration)) {
 		folded := foldProperty(key)
-		// Of two spellings of one name the canonical one counts, whatever the order of the map.
+		// Of two spellings of one name the canonical one counts, else the first in byte order.
 		if _, twice := c.properties[folded]; !twice || propertyNamed(folded).name == key {
-			c.properties[folded] = value
+			c.properties[folded] = m.Configuration[key]
 		}
 	}
 	if c.Mapping, err = c.mappingMode(); err != nil {
@@ -148,7 +148,9 @@ func walkFields(t *DataType, visit func(f *Field, siblings map[PhysicalName]bool
 	return nil
 }
 
-// CanWiden says that files of the one type can be read as the other (protocol, "Type Widening").
+// CanWiden says that files of the one type can be read as the other without loss (protocol, "Type Widening").
+// It is wider than what writers may record: an integer fits any decimal with as many integer digits as it can have,
+// and tables that rely on that exist.
 func CanWiden(from, to DataType) bool {
 	if from.Equal(to) || from.Kind == KindVoid {
 		return true
@@ -156,13 +158,13 @@ func CanWiden(from, to DataType) bool {
 	integerDigits := func(n int) bool { return to.Kind == KindDecimal && to.Precision-to.Scale >= n }
 	switch from.Kind {
 	case KindByte:
-		return to.Kind == KindShort || to.Kind == KindInteger || to.Kind == KindLong || to.Kind == KindDouble || integerDigits(10)
+		return to.Kind == KindShort || to.Kind == KindInteger || to.Kind == KindLong || to.Kind == KindDouble || integerDigits(3)
 	case KindShort:
-		return to.Kind == KindInteger || to.Kind == KindLong || to.Kind == KindDouble || integerDigits(10)
+		return to.Kind == KindInteger || to.Kind == KindLong || to.Kind == KindDouble || integerDigits(5)
 	case KindInteger:
 		return to.Kind == KindLong || to.Kind == KindDouble || integerDigits(10)
 	case KindLong:
-		return integerDigits(20)
+		return integerDigits(19)
 	case KindFloat:
 		return to.Kind == KindDouble
 	case KindDate:
