@@ -1,6 +1,10 @@
 package stats
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"deltasql/protocol"
 )
 
@@ -84,3 +88,143 @@ func (Prefix) predicate()    {}
 func (Const) predicate()     {}
 func (Null) predicate()      {}
 func (Maybe) predicate()     {}
+
+// String is the operator in SQL.
+func (op Op) String() string {
+	return [...]string{"=", "<>", "<", "<=", ">", ">=", "<=>"}[op]
+}
+
+// String is the leaf's name for people.
+func (l Leaf) String() string {
+	if l.Name != "" {
+		return l.Name
+	}
+	parts := make([]string, len(l.Path))
+	for i, name := range l.Path {
+		parts[i] = string(name)
+	}
+	return strings.Join(parts, ".")
+}
+
+// String joins the members; an OR among them is bracketed.
+func (p And) String() string {
+	if len(p) == 0 {
+		return "true"
+	}
+	parts := make([]string, len(p))
+	for i, member := range p {
+		parts[i] = member.String()
+		if or, ok := member.(Or); ok && len(or) > 1 {
+			parts[i] = "(" + parts[i] + ")"
+		}
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// String joins the members; AND binds more tightly and needs no brackets.
+func (p Or) String() string {
+	if len(p) == 0 {
+		return "false"
+	}
+	parts := make([]string, len(p))
+	for i, member := range p {
+		parts[i] = member.String()
+	}
+	return strings.Join(parts, " OR ")
+}
+
+// String brackets what is negated.
+func (p Not) String() string { return "NOT (" + p.Of.String() + ")" }
+
+// String is "leaf op literal".
+func (p Compare) String() string {
+	return p.Leaf.String() + " " + p.Op.String() + " " + literalText(p.Value)
+}
+
+// String is "leaf IS NULL".
+func (p IsNull) String() string { return p.Leaf.String() + " IS NULL" }
+
+// String is "leaf IS NOT NULL".
+func (p IsNotNull) String() string { return p.Leaf.String() + " IS NOT NULL" }
+
+// String lists at most maxListed values.
+func (p InList) String() string {
+	const maxListed = 20
+	var text strings.Builder
+	text.WriteString(p.Leaf.String())
+	text.WriteString(" IN (")
+	for i, v := range p.Values {
+		if i == maxListed {
+			fmt.Fprintf(&text, ", ... %d more", len(p.Values)-i)
+			break
+		}
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(literalText(v))
+	}
+	text.WriteString(")")
+	return text.String()
+}
+
+// String is the LIKE with the pattern's special characters escaped.
+func (p Prefix) String() string {
+	pattern := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(p.Text)
+	return p.Leaf.String() + " LIKE " + quoteText(pattern+"%")
+}
+
+// String is "true" or "false".
+func (p Const) String() string {
+	if p {
+		return "true"
+	}
+	return "false"
+}
+
+// String is "NULL".
+func (Null) String() string { return "NULL" }
+
+// String is the condition's own text, or "maybe".
+func (p Maybe) String() string {
+	if p.Text == "" {
+		return "maybe"
+	}
+	return p.Text
+}
+
+// literalText prints a value as a SQL literal, for people; it is not meant to be parsed.
+func literalText(v protocol.Value) string {
+	if v.Null {
+		return "NULL"
+	}
+	switch v.Kind {
+	case protocol.KindBoolean:
+		return Const(v.Int != 0).String()
+	case protocol.KindByte, protocol.KindShort, protocol.KindInteger, protocol.KindLong:
+		return strconv.FormatInt(v.Int, 10)
+	case protocol.KindFloat:
+		return strconv.FormatFloat(v.Float, 'g', -1, 32)
+	case protocol.KindDouble:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case protocol.KindDecimal:
+		return v.Dec.String(v.Scale)
+	case protocol.KindString:
+		return quoteText(v.Str)
+	case protocol.KindBinary:
+		return fmt.Sprintf("X'%X'", v.Str)
+	case protocol.KindDate:
+		return "DATE '" + formatDate(v.Int) + "'"
+	case protocol.KindTimestamp:
+		return "TIMESTAMP '" + formatMicros(v.Int) + "Z'"
+	case protocol.KindTimestampNTZ:
+		return "TIMESTAMP_NTZ '" + formatMicros(v.Int) + "'"
+	case protocol.KindIntervalYearMonth:
+		return fmt.Sprintf("INTERVAL '%d' MONTH", v.Int)
+	case protocol.KindIntervalDayTime:
+		return fmt.Sprintf("INTERVAL '%d' MICROSECOND", v.Int)
+	}
+	return fmt.Sprintf("%v", v)
+}
+
+// quoteText is a SQL string literal.
+func quoteText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

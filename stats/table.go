@@ -1,6 +1,11 @@
 package stats
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
 	"deltasql/protocol"
 )
 
@@ -8,7 +13,7 @@ import (
 // Its methods are called from several goroutines at once.
 type Source interface {
 	NumFiles() int
-	// RawStats is the statistics JSON of the add action, nil or empty where it has none. The bytes must not change later.
+	// RawStats is the statistics JSON of the add action, nil or empty where it has none. The bytes must not change while they are read.
 	RawStats(i int) []byte
 	// PartitionValue is the text of the log for a partition column; null for JSON null and for an absent key.
 	PartitionValue(i int, name protocol.PhysicalName) (text string, null bool)
@@ -16,37 +21,282 @@ type Source interface {
 	DeletedRows(i int) int64
 }
 
-// Result is the outcome of Prune.
-type Result struct {
-	// Keep holds the files that may have matching rows, ascending. It belongs to the caller.
-	Keep []int32
-	// SkippedByPartition and SkippedByStats add up, with Keep, to the number of files.
-	SkippedByPartition, SkippedByStats int
-	// By has an entry for each top-level conjunct, in the predicate's order.
-	By []PredicateReport
-}
-
-// PredicateReport says what one conjunct did: it skipped so many of the files that the conjuncts applied before it had left.
-type PredicateReport struct {
-	Text      string
-	Partition bool // judged by partition values alone
-	Skipped   int
-}
-
-// The methods of Table, as others may rely on them:
-//
-//	func NewTable(src Source, cfg *protocol.TableConfig) *Table
-//	func (t *Table) Prune(p Predicate) Result
-//	func (t *Table) PruneFiles(p Predicate, files []int32) Result // narrows a list that is already there
-//	func (t *Table) NumRecords(i int) (int64, bool)               // physical rows
-//	func (t *Table) Rows(files []int32) (int64, bool)             // live rows; nil: all files
-//	func (t *Table) NullCount(leaf Leaf, files []int32) (int64, bool)
-//	func (t *Table) MinMax(leaf Leaf, files []int32) (min, max protocol.Value, exact bool)
-//	func (t *Table) Bytes() int64
+// Table answers questions about the files of one snapshot. What is parsed once is kept as long as the Table.
+// It is safe for concurrent use.
 type Table struct {
-	src Source
-	cfg *protocol.TableConfig
+	src    Source
+	cfg    *protocol.TableConfig
+	fields map[protocol.PhysicalName]*protocol.Field // the table's columns
+	// partitionedBy are the partition columns of cfg. They decide over Leaf.Partition: a data file's statistics say nothing of
+	// such a column even if they name it.
+	partitionedBy map[protocol.PhysicalName]bool
+
+	// building is held while columns are parsed, so that two queries do not parse the same; mu guards the fields below, which are
+	// only ever set to something complete.
+	building   sync.Mutex
+	mu         sync.RWMutex
+	columns    map[string]*column
+	partitions map[string]*partitionColumn
+	records    []int64 // numRecords, -1 where unknown; nil before it is asked
+	loose      bitmap  // files with tightBounds=false; nil before a leaf is asked
+	everyFile  []int32 // 0, 1, 2, ...
 }
 
-// NewTable does no work: a leaf's column is parsed when a query first needs it. cfg must be the configuration of the same snapshot.
-func NewTable(src Source, cfg *protocol.TableConfig) *Table { return &Table{src: src, cfg: cfg} }
+// NewTable does no work: a leaf's column is parsed when a query first needs it. cfg is the configuration of the same snapshot.
+func NewTable(src Source, cfg *protocol.TableConfig) *Table {
+	t := &Table{
+		src: src, cfg: cfg,
+		fields:        map[protocol.PhysicalName]*protocol.Field{},
+		partitionedBy: map[protocol.PhysicalName]bool{},
+		columns:       map[string]*column{},
+		partitions:    map[string]*partitionColumn{},
+	}
+	for i := range cfg.Schema.Fields {
+		t.fields[cfg.Schema.Fields[i].PhysicalName(cfg.Mapping)] = &cfg.Schema.Fields[i]
+	}
+	for _, i := range cfg.PartitionColumns {
+		t.partitionedBy[cfg.Schema.Fields[i].PhysicalName(cfg.Mapping)] = true
+	}
+	return t
+}
+
+// key tells leaves apart: the same path under another type has other bounds.
+func (l Leaf) key() string {
+	var key strings.Builder
+	for _, name := range l.Path {
+		key.WriteString(strconv.Itoa(len(name)))
+		key.WriteByte(':')
+		key.WriteString(string(name))
+	}
+	for _, n := range []int{int(l.Type.Kind), l.Type.Precision, l.Type.Scale} {
+		key.WriteByte(' ')
+		key.WriteString(strconv.Itoa(n))
+	}
+	key.WriteByte(' ')
+	key.WriteString(l.Type.Collation)
+	return key.String()
+}
+
+// isPartition tells whether the leaf's values come from the log.
+func (t *Table) isPartition(l Leaf) bool { return len(l.Path) == 1 && t.partitionedBy[l.Path[0]] }
+
+// field is the schema's field of the leaf, nil where there is none.
+func (t *Table) field(l Leaf) *protocol.Field {
+	if len(l.Path) == 0 {
+		return nil
+	}
+	f := t.fields[l.Path[0]]
+	for _, name := range l.Path[1:] {
+		if f == nil {
+			return nil
+		}
+		members := f.Type.Fields
+		f = nil
+		for i := range members {
+			if members[i].PhysicalName(t.cfg.Mapping) == name {
+				f = &members[i]
+			}
+		}
+	}
+	return f
+}
+
+// wasFloat tells that older files may hold the leaf, now a double, as a float (PROTOCOL.md "Type Widening").
+func (t *Table) wasFloat(l Leaf) bool {
+	f := t.field(l)
+	if f == nil || l.Type.Kind != protocol.KindDouble {
+		return false
+	}
+	changes, err := f.Metadata.TypeChanges()
+	return err != nil || slices.ContainsFunc(changes, func(c protocol.TypeChange) bool {
+		return c.FieldPath == "" && c.From.Kind == protocol.KindFloat
+	})
+}
+
+// resolve gives each atom of the nodes its column, parsing those that are missing in one pass over the statistics.
+func (t *Table) resolve(nodes ...*node) {
+	var wanted []Leaf
+	visitAtoms(nodes, func(a *atom) {
+		if len(a.leaf.Path) > 0 && !t.isPartition(a.leaf) {
+			wanted = append(wanted, a.leaf)
+		}
+	})
+	columns := t.columnsOf(wanted)
+	visitAtoms(nodes, func(a *atom) {
+		switch {
+		case len(a.leaf.Path) == 0:
+		case t.isPartition(a.leaf):
+			a.partition = t.partitionOf(a.leaf)
+		default:
+			a.column = columns[a.leaf.key()]
+		}
+	})
+}
+
+func visitAtoms(nodes []*node, visit func(*atom)) {
+	for _, n := range nodes {
+		if n.kind == nodeAtom {
+			visit(&n.atom)
+		}
+		visitAtoms(n.members, visit)
+	}
+}
+
+// parsed tells whether every leaf's column is there.
+func (t *Table) parsed(leaves []Leaf) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, leaf := range leaves {
+		if t.columns[leaf.key()] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// columnsOf gives the statistics columns of the leaves by key.
+func (t *Table) columnsOf(leaves []Leaf) map[string]*column {
+	if len(leaves) == 0 {
+		return nil
+	}
+	if !t.parsed(leaves) {
+		t.building.Lock()
+		defer t.building.Unlock()
+		t.parse(leaves)
+	}
+	out := make(map[string]*column, len(leaves))
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, leaf := range leaves {
+		out[leaf.key()] = t.columns[leaf.key()]
+	}
+	return out
+}
+
+// parse reads the columns of the leaves that are not there yet; building is held.
+func (t *Table) parse(leaves []Leaf) {
+	n := t.src.NumFiles()
+	var missing []Leaf
+	var builders []*columnBuilder
+	seen := map[string]bool{}
+	for _, leaf := range leaves {
+		if key := leaf.key(); t.columns[key] == nil && !seen[key] { // writers hold building as well as mu
+			seen[key] = true
+			missing = append(missing, leaf)
+			builders = append(builders, newColumnBuilder(leaf, t.wasFloat(leaf), n))
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	s := newScanner(missing)
+	records, loose := make([]int64, n), newBitmap(n)
+	for i := range n {
+		records[i] = -1
+		if !s.scan(t.src.RawStats(i)) {
+			for _, b := range builders {
+				b.addUnknown(i)
+			}
+			continue
+		}
+		records[i] = s.count(s.numRecords)
+		if s.isLoose() {
+			loose.set(i)
+		}
+		for k, b := range builders {
+			b.add(i, s, s.leaf(k), records[i])
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.records == nil {
+		t.records = records
+	}
+	if t.loose == nil {
+		t.loose = loose
+	}
+	for k, leaf := range missing {
+		t.columns[leaf.key()] = builders[k].column
+	}
+}
+
+// partitionOf gives a partition column.
+func (t *Table) partitionOf(leaf Leaf) *partitionColumn {
+	key := leaf.key()
+	t.mu.RLock()
+	c := t.partitions[key]
+	t.mu.RUnlock()
+	if c != nil {
+		return c
+	}
+	t.building.Lock()
+	defer t.building.Unlock()
+	if c := t.partitions[key]; c != nil {
+		return c
+	}
+	f := t.field(leaf)
+	c = newPartitionColumn(t.src, leaf, f == nil || f.Nullable)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.partitions[key] = c
+	return c
+}
+
+// numRecords gives the record counts of all files, -1 where unknown.
+func (t *Table) numRecords() []int64 {
+	t.mu.RLock()
+	records := t.records
+	t.mu.RUnlock()
+	if records != nil {
+		return records
+	}
+	t.building.Lock()
+	defer t.building.Unlock()
+	if t.records != nil {
+		return t.records
+	}
+	records = make([]int64, t.src.NumFiles())
+	s := newScanner(nil)
+	for i := range records {
+		records[i] = -1
+		if s.scan(t.src.RawStats(i)) {
+			records[i] = s.count(s.numRecords)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.records = records
+	return records
+}
+
+// allFiles is the list of every file; nobody may change it.
+func (t *Table) allFiles() []int32 {
+	t.mu.RLock()
+	files := t.everyFile
+	t.mu.RUnlock()
+	if files != nil {
+		return files
+	}
+	files = make([]int32, t.src.NumFiles())
+	for i := range files {
+		files[i] = int32(i)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.everyFile = files
+	return files
+}
+
+// Bytes is the memory that the parsed columns and their indexes hold.
+func (t *Table) Bytes() int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	total := int64(8*cap(t.records) + 8*cap(t.loose) + 4*cap(t.everyFile))
+	for _, c := range t.columns {
+		total += c.memory()
+	}
+	for _, c := range t.partitions {
+		total += c.memory()
+	}
+	return total
+}
