@@ -50,8 +50,10 @@ func AppendJSON(out []byte, v *duck.Vector, row int, t *protocol.DataType, style
 		return appendList(out, v, row, t.Element, style)
 	case protocol.KindMap:
 		return appendMap(out, v, row, t, style)
-	case protocol.KindStruct, protocol.KindFile:
+	case protocol.KindStruct:
 		return appendStruct(out, v, row, t, style)
+	case protocol.KindFile:
+		return appendFile(out, v, row)
 	case protocol.KindString:
 		return AppendString(out, v.Bytes(row))
 	default:
@@ -121,7 +123,7 @@ func compareKeys(v *duck.Vector, a, b int, t *protocol.DataType) int {
 
 func appendStruct(out []byte, v *duck.Vector, row int, t *protocol.DataType, style VariantStyle) []byte {
 	out = append(out, '{')
-	for i, field := range structFields(t) {
+	for i, field := range t.Fields {
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -132,12 +134,23 @@ func appendStruct(out []byte, v *duck.Vector, row int, t *protocol.DataType, sty
 	return append(out, '}')
 }
 
-// structFields are a struct's members; a file value shows its public ones.
-func structFields(t *protocol.DataType) []protocol.Field {
-	if t.Kind == protocol.KindFile {
-		return protocol.FileFields()
+// appendFile writes a file value as an object of its members, which are texts and integers.
+func appendFile(out []byte, v *duck.Vector, row int) []byte {
+	out = append(out, '{')
+	for i, name := range v.Type().Names {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = AppendString(out, []byte(name))
+		out = append(out, ':')
+		member := v.Child(i)
+		kind := protocol.KindString
+		if member.Kind() == duck.KindBigInt {
+			kind = protocol.KindLong
+		}
+		out = AppendJSON(out, member, row, &protocol.DataType{Kind: kind}, VariantPlain)
 	}
-	return t.Fields
+	return append(out, '}')
 }
 
 func appendFloat(out []byte, f float64, bits int) []byte {

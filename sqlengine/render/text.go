@@ -16,7 +16,7 @@ func appendScalar(out []byte, v *duck.Vector, row int, t *protocol.DataType, iso
 	switch t.Kind {
 	case protocol.KindDecimal:
 		n := v.Int128(row)
-		return protocol.Int128{Hi: n.Hi, Lo: n.Lo}.AppendDecimal(out, t.Scale)
+		return append(out, protocol.Int128{Hi: n.Hi, Lo: n.Lo}.String(t.Scale)...)
 	case protocol.KindBinary, protocol.KindGeometry, protocol.KindGeography:
 		return hex.AppendEncode(out, v.Bytes(row))
 	case protocol.KindDate:
@@ -24,8 +24,7 @@ func appendScalar(out []byte, v *duck.Vector, row int, t *protocol.DataType, iso
 	case protocol.KindTimestamp, protocol.KindTimestampNTZ:
 		return appendTimestamp(out, v.Int64(row), t.Kind == protocol.KindTimestamp, iso)
 	case protocol.KindIntervalYearMonth, protocol.KindIntervalDayTime:
-		months, days, micros := v.Interval(row)
-		return protocol.AppendInterval(out, t.Kind, int64(months), int64(days), micros)
+		return appendInterval(out, v.Interval(row), t.Kind)
 	default:
 		return append(out, v.Bytes(row)...)
 	}
@@ -78,4 +77,29 @@ func AppendText(out []byte, v *duck.Vector, row int, t *protocol.DataType) []byt
 	default:
 		return appendScalar(out, v, row, t, false)
 	}
+}
+
+// appendInterval writes an interval as an ANSI literal: INTERVAL '1-2' YEAR TO MONTH, INTERVAL '1 02:03:04.5' DAY TO SECOND.
+func appendInterval(out []byte, i duck.Interval, kind protocol.Kind) []byte {
+	if kind == protocol.KindIntervalYearMonth {
+		months := int64(i.Months)
+		out = append(out, "INTERVAL '"...)
+		if months < 0 {
+			out, months = append(out, '-'), -months
+		}
+		out = strconv.AppendInt(out, months/12, 10)
+		out = append(out, '-')
+		out = strconv.AppendInt(out, months%12, 10)
+		return append(out, "' YEAR TO MONTH"...)
+	}
+	micros := int64(i.Days)*24*3600*1e6 + i.Micros
+	out = append(out, "INTERVAL '"...)
+	if micros < 0 {
+		out, micros = append(out, '-'), -micros
+	}
+	seconds := micros / 1e6
+	out = strconv.AppendInt(out, seconds/86400, 10)
+	out = append(out, ' ')
+	out = time.Unix(seconds%86400, micros%1e6*1000).UTC().AppendFormat(out, "15:04:05.999999")
+	return append(out, "' DAY TO SECOND"...)
 }
