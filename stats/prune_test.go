@@ -86,8 +86,8 @@ func literal(v any) protocol.Value {
 		return v
 	}
 	kind, text, typed := strings.Cut(v.(string), ":")
-	if !typed {
-		return protocol.Value{Kind: protocol.KindString, Str: kind}
+	if !typed || kind != "dec" && kind != "date" && kind != "ts" && kind != "ntz" {
+		return protocol.Value{Kind: protocol.KindString, Str: v.(string)}
 	}
 	switch kind {
 	case "dec":
