@@ -14,6 +14,7 @@ var classes = map[Class]ClassInfo{
 	"DATATYPE_MISMATCH":                                                    {"42K09", 1210},
 	"DATETIME_OVERFLOW":                                                    {"22008", 1441},
 	"DELTASQL_CANCELLED":                                                   {"HY008", 1317},
+	"DELTASQL_CHECKSUM_MISMATCH":                                           {"XXKDS", 1105},
 	"DELTASQL_INTERNAL":                                                    {"XXKDS", 1105},
 	"DELTASQL_LIMIT_EXCEEDED":                                              {"54000", 1105},
 	"DELTASQL_OUT_OF_MEMORY":                                               {"53200", 1041},

@@ -1,0 +1,14 @@
+// Package log reads a table's transaction log on a store: from a listing to a segment (which files rebuild a version), from a
+// segment to a snapshot (the state of the table at that version), and from the commits to history and to times.
+//
+// It owns the caches: a Table keeps its newest Snapshot and extends it by the commits that came since, and a few older ones.
+//
+// Invariants:
+//
+//	L1  A version's commits have no gap; a log with one is refused, never bridged.
+//	L2  A checkpoint stands for the replay of its commits; which of several complete ones is used makes no difference.
+//	L3  A Snapshot never changes; what a later commit adds or removes shows only in a later Snapshot.
+//
+// A file of a table is identified by (canonical path, deletion vector), see Action Reconciliation in the protocol.
+// The package reads Parquet only through the Parquet port and knows nothing of SQL statements of users.
+package log

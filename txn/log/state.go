@@ -1,0 +1,293 @@
+package log
+
+import (
+	"encoding/json"
+	"maps"
+	"math/bits"
+	"slices"
+
+	"deltasql/protocol"
+)
+
+// state is a table's state while commits are applied to it, oldest first: of each protocol, metaData, txn and
+// domainMetadata the newest counts, and a file is live if the newest action about its key is an add
+// (protocol, "Action Reconciliation").
+//
+// Applying forward, with an index from key to row, gives what replay from the newest to the oldest with a set of seen
+// keys gives, and serves the first load and the extension of a snapshot alike.
+type state struct {
+	version    int64 // of the last commit or the checkpoint applied
+	protocol   *protocol.Protocol
+	metadata   *protocol.Metadata
+	txns       map[string]protocol.SetTransaction
+	domains    map[string]protocol.DomainMetadata
+	commitInfo *protocol.CommitInfo // of version; nil where its commit has none or was not read
+
+	columns   *columns
+	dead      []uint64 // a bit for each row that is no live file
+	deadRows  int
+	sizeBytes int64
+	vectors   int
+	deleted   int64 // rows hidden by the vectors of live files
+	index     *fileIndex
+	warnings  []string
+
+	scratch []byte
+}
+
+func newState() *state {
+	return &state{
+		version: -1, columns: newColumns(),
+		txns: map[string]protocol.SetTransaction{}, domains: map[string]protocol.DomainMetadata{},
+	}
+}
+
+// extend gives a state to which further commits can be applied while snapshots of s stay as they are. The index moves to
+// the new state: s can be extended again, but then builds its index anew.
+func (s *state) extend() *state {
+	next := *s
+	next.txns, next.domains = maps.Clone(s.txns), maps.Clone(s.domains)
+	next.columns = s.columns.clone()
+	next.dead = slices.Clone(s.dead)
+	next.warnings = slices.Clip(s.warnings)
+	next.commitInfo, next.scratch = nil, nil
+	s.index = nil
+	return &next
+}
+
+// addFile appends a live file. The caller has dealt with an older row of the key.
+func (s *state) addFile(add *addRow, key fileKey) (int, error) {
+	row, err := s.columns.append(add)
+	if err != nil {
+		return 0, err
+	}
+	if row/64 >= len(s.dead) {
+		s.dead = append(s.dead, 0)
+	}
+	s.count(row, 1)
+	if s.index != nil {
+		s.index.put(s.columns, row, key)
+	}
+	return row, nil
+}
+
+// kill makes a row no file of the table any more.
+func (s *state) kill(row int) {
+	s.dead[row/64] |= 1 << (row % 64)
+	s.deadRows++
+	s.count(row, -1)
+}
+
+func (s *state) isLive(row int) bool { return s.dead[row/64]&(1<<(row%64)) == 0 }
+
+func (s *state) count(row int, sign int64) {
+	k, at := s.columns.chunk(row)
+	s.sizeBytes += sign * k.size[at]
+	if vector := sparse(k.vectors, at, nil); vector != nil {
+		s.vectors += int(sign)
+		s.deleted += sign * vector.Cardinality
+	}
+}
+
+// lookup gives the newest row of a key, -1 if there is none, building the index at the first use.
+func (s *state) lookup(key fileKey) int {
+	if s.index == nil {
+		s.index = newFileIndex(s.columns, s.columns.rows)
+	}
+	return s.index.lookup(s.columns, key)
+}
+
+// applyCommit applies the actions of one commit, or of a compaction file that stands for several. The order of actions
+// in a commit has no meaning, so removals go first. Where a commit breaks the protocol by adding and removing one key,
+// the later line counts, as other engines have it, and a warning is kept.
+func (s *state) applyCommit(c *commit) error {
+	s.version = c.version
+	s.commitInfo = nil
+	if err := s.applySingles(c); err != nil {
+		return err
+	}
+	removed, err := s.applyRemoves(c)
+	if err != nil {
+		return err
+	}
+	return s.applyAdds(c, removed)
+}
+
+// applySingles applies everything but the files. More than one protocol or metaData in a commit is an error, as it
+// cannot be known which one the writer meant.
+func (s *state) applySingles(c *commit) error {
+	var protocols, metadata int
+	for i := range c.actions {
+		switch action := &c.actions[i]; {
+		case action.Protocol != nil:
+			s.protocol = action.Protocol
+			protocols++
+		case action.Metadata != nil:
+			s.metadata = action.Metadata
+			metadata++
+		case action.Txn != nil:
+			s.txns[action.Txn.AppID] = *action.Txn
+		case action.Domain != nil:
+			if action.Domain.Removed {
+				delete(s.domains, action.Domain.Domain)
+			} else {
+				s.domains[action.Domain.Domain] = *action.Domain
+			}
+		case action.CommitInfo != nil:
+			s.commitInfo = action.CommitInfo
+		}
+	}
+	if protocols > 1 || metadata > 1 {
+		return protocol.NewError("DELTA_DUPLICATE_ACTIONS_FOUND", "%s holds %d protocol and %d metaData actions, at most one of each is allowed",
+			c.file, protocols, metadata)
+	}
+	return nil
+}
+
+// removal is where in a commit a key was removed last.
+type removal struct {
+	key fileKey
+	at  int
+}
+
+// applyRemoves kills the files that the commit removes, and gives the removals by hash of their key.
+func (s *state) applyRemoves(c *commit) (map[uint64]removal, error) {
+	if c.removes == 0 {
+		return nil, nil
+	}
+	var removed map[uint64]removal
+	if c.adds > 0 {
+		removed = make(map[uint64]removal, c.removes)
+	}
+	for i := range c.actions {
+		remove := c.actions[i].Remove
+		if remove == nil {
+			continue
+		}
+		key := keyOf([]byte(remove.Path), remove.DeletionVector)
+		if row := s.lookup(key); row >= 0 && s.isLive(row) {
+			s.kill(row)
+		}
+		if removed != nil {
+			removed[key.hash()] = removal{key, i}
+		}
+	}
+	return removed, nil
+}
+
+func (s *state) applyAdds(c *commit, removed map[uint64]removal) error {
+	if c.adds == 0 {
+		return nil
+	}
+	first := s.columns.rows
+	if s.index == nil {
+		s.index = newFileIndex(s.columns, first)
+	}
+	for i := range c.actions {
+		add := c.actions[i].Add
+		if add == nil {
+			continue
+		}
+		key := keyOf([]byte(add.Path), add.DeletionVector)
+		if removed != nil {
+			if r, ok := removed[key.hash()]; ok && r.key.vector == key.vector && string(r.key.path) == string(key.path) {
+				s.warn("%s both adds and removes %q; the later line counts", c.file, add.Path)
+				if r.at > i {
+					continue
+				}
+			}
+		}
+		if row := s.index.lookup(s.columns, key); row >= 0 {
+			if row >= first {
+				return protocol.NewError("DELTA_DUPLICATE_ACTIONS_FOUND", "%s adds the file %q more than once", c.file, add.Path)
+			}
+			if s.isLive(row) {
+				s.kill(row) // the same file with new metadata
+			}
+		}
+		row, err := s.rowOf(add)
+		if err != nil {
+			return err
+		}
+		if _, err := s.addFile(row, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowOf turns an action into a row.
+func (s *state) rowOf(add *protocol.AddFile) (*addRow, error) {
+	tuple, err := s.columns.tuples.code(add.PartitionValues, &s.scratch)
+	if err != nil {
+		return nil, err
+	}
+	row := &addRow{
+		path: []byte(add.Path), stats: []byte(add.Stats),
+		size: add.Size, modification: add.ModificationTime, tuple: tuple,
+		baseRowID: absent, rowCommitVersion: absent,
+		provider: add.ClusteringProvider, vector: add.DeletionVector,
+	}
+	if add.BaseRowID != nil {
+		row.baseRowID = *add.BaseRowID
+	}
+	if add.DefaultRowCommitVersion != nil {
+		row.rowCommitVersion = *add.DefaultRowCommitVersion
+	}
+	if len(add.Tags) > 0 {
+		if row.tags, err = json.Marshal(add.Tags); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
+}
+
+// maxWarnings bounds what a snapshot remembers of a log that breaks the rules all the time.
+const maxWarnings = 100
+
+func (s *state) warn(format string, args ...any) {
+	if len(s.warnings) < maxWarnings {
+		s.warnings = append(s.warnings, protocol.NewError("DELTA_DUPLICATE_ACTIONS_FOUND", format, args...).Error())
+	}
+}
+
+// files gives the live files. When most of a large state is dead rows, the live ones are copied together first.
+func (s *state) files() (*Files, error) {
+	const worthIt = 4 * chunkRows
+	if s.deadRows > worthIt && s.deadRows > s.columns.rows/2 {
+		if err := s.compact(); err != nil {
+			return nil, err
+		}
+	}
+	files := &Files{columns: s.columns, sizeBytes: s.sizeBytes, vectors: s.vectors, deletedRows: s.deleted}
+	if s.deadRows == 0 {
+		return files, nil
+	}
+	files.live = make([]uint32, 0, s.columns.rows-s.deadRows)
+	for word, dead := range s.dead {
+		for live := ^dead; live != 0; live &= live - 1 {
+			row := word*64 + bits.TrailingZeros64(live)
+			if row >= s.columns.rows {
+				break
+			}
+			files.live = append(files.live, uint32(row))
+		}
+	}
+	return files, nil
+}
+
+// compact replaces the columns by ones that hold the live rows only.
+func (s *state) compact() error {
+	kept := &columns{tuples: s.columns.tuples, providers: nil}
+	for row := range s.columns.rows {
+		if !s.isLive(row) {
+			continue
+		}
+		if err := kept.copyRow(s.columns, row); err != nil {
+			return err
+		}
+	}
+	s.columns, s.index = kept, nil
+	s.dead, s.deadRows = make([]uint64, (kept.rows+63)/64), 0
+	return nil
+}

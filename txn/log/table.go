@@ -1,0 +1,423 @@
+package log
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"deltasql/protocol"
+	"deltasql/txn/store"
+)
+
+const (
+	// maxHintBytes bounds _last_checkpoint; a larger one is not worth reading.
+	maxHintBytes = 4 << 20
+	// olderSnapshots is how many snapshots of older versions are kept for repeated time travel.
+	olderSnapshots = 4
+	latestVersion  = math.MaxInt64
+)
+
+// Table reads one table's log. It keeps the newest snapshot it has seen, and a few older ones.
+// All methods are safe for concurrent use.
+type Table struct {
+	store   store.Store
+	name    string
+	parquet Parquet
+
+	// lock guards what follows; a channel of one, so that waiting for another's load ends with the context.
+	lock     chan struct{}
+	newest   *Snapshot
+	older    []*Snapshot     // most recently used last
+	unusable map[string]bool // compaction files that are not reconciled
+}
+
+// OpenTable gives a table of a store that is rooted at the table's folder. It does no I/O. The name is for messages.
+func OpenTable(st store.Store, name string, parquet Parquet) *Table {
+	return &Table{store: st, name: name, parquet: parquet, lock: make(chan struct{}, 1), unusable: map[string]bool{}}
+}
+
+// Name is how messages call the table.
+func (t *Table) Name() string { return t.name }
+
+// Store is the table's folder.
+func (t *Table) Store() store.Store { return t.store }
+
+// IsTable tells whether a folder holds a Delta table: its log has at least one commit or complete checkpoint.
+func IsTable(ctx context.Context, st store.Store) (bool, error) {
+	l, err := list(ctx, st, 0)
+	return err == nil && !l.empty(), err
+}
+
+func (t *Table) acquire(ctx context.Context) error {
+	select {
+	case t.lock <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t *Table) release() { <-t.lock }
+
+// Snapshot gives the newest version. If it is the one known already, that costs two looks at the store; if commits
+// followed, only those are read; if the log is another one (dropped and created again), all of it is.
+//
+// Errors: DELTA_TABLE_NOT_FOUND and DELTA_TABLE_ONLY_OPERATION where there is no table, what the protocol's negotiation
+// says of a table that must not be read, and for damage the DELTA_ classes, naming the file.
+func (t *Table) Snapshot(ctx context.Context) (*Snapshot, error) {
+	if err := t.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer t.release()
+	return t.latest(ctx)
+}
+
+// latest is Snapshot under the lock.
+func (t *Table) latest(ctx context.Context) (*Snapshot, error) {
+	if t.newest != nil {
+		snapshot, err := t.refresh(ctx)
+		if err != nil {
+			return nil, t.explain(err)
+		}
+		if snapshot != nil {
+			t.newest = snapshot
+			return snapshot, nil
+		}
+		t.newest, t.older = nil, nil
+	}
+	snapshot, err := t.load(ctx, latestVersion)
+	if protocol.ClassOf(err) == "DELTA_LOG_FILE_NOT_FOUND" && ctx.Err() == nil {
+		snapshot, err = t.load(ctx, latestVersion) // a clean-up or a drop may have come in between
+	}
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	t.newest = snapshot
+	return snapshot, nil
+}
+
+// refresh extends the newest snapshot by the commits that followed. It gives nil where the log must be read anew.
+func (t *Table) refresh(ctx context.Context) (*Snapshot, error) {
+	known := t.newest
+	same, err := t.unchanged(ctx, known)
+	if err != nil || !same {
+		return nil, err
+	}
+	_, err = t.store.Stat(ctx, logFolder+protocol.CommitName(known.version+1))
+	if errors.Is(err, store.ErrNotFound) {
+		return known, nil
+	}
+	if err != nil {
+		return nil, storageError(named(protocol.CommitName(known.version+1)), err)
+	}
+	l, err := list(ctx, t.store, known.version+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(l.commits) == 0 {
+		return nil, nil
+	}
+	segment := &Segment{Version: l.commits[len(l.commits)-1].Version}
+	segment.commit, segment.checksum = l.commits[len(l.commits)-1], l.checksums[segment.Version]
+	if segment.replayed, err = l.replayed(known.version, segment.Version, t.unusable); err != nil {
+		return nil, nil // the full listing decides what the gap means
+	}
+	snapshot, err := t.build(ctx, segment, known.state.extend())
+	switch {
+	case errors.Is(err, errUnfit):
+		return t.refresh(ctx) // this time without the file
+	case protocol.ClassOf(err) == "DELTA_LOG_FILE_NOT_FOUND" && ctx.Err() == nil:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return snapshot, nil
+}
+
+// unchanged tells whether the file that a snapshot hangs on is still the same.
+func (t *Table) unchanged(ctx context.Context, s *Snapshot) (bool, error) {
+	info, err := t.store.Stat(ctx, s.anchor)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, storageError(s.anchor, err)
+	}
+	return info.ETag == s.anchorTag, nil
+}
+
+// SnapshotAt gives a version.
+// Errors: DELTA_VERSION_NOT_FOUND with the versions that can be rebuilt; else as Snapshot.
+func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error) {
+	if err := t.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer t.release()
+	if version < 0 {
+		version = -1 // below every version; the listing gives the range for the message
+	}
+	if t.newest != nil && t.newest.version == version {
+		if same, err := t.unchanged(ctx, t.newest); err == nil && same {
+			return t.newest, nil
+		}
+	}
+	for i, snapshot := range t.older {
+		if snapshot.version != version {
+			continue
+		}
+		t.older = slices.Delete(t.older, i, i+1)
+		if same, err := t.unchanged(ctx, snapshot); err == nil && same {
+			t.older = append(t.older, snapshot)
+			return snapshot, nil
+		}
+		break
+	}
+	snapshot, err := t.load(ctx, version)
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	if len(t.older) == olderSnapshots {
+		t.older = slices.Delete(t.older, 0, 1)
+	}
+	t.older = append(t.older, snapshot)
+	return snapshot, nil
+}
+
+// load reads a version from the log: it lists, chooses files and replays them, and where a checkpoint turns out damaged
+// or a compaction not reconciled it chooses again without them.
+func (t *Table) load(ctx context.Context, version int64) (*Snapshot, error) {
+	l, err := list(ctx, t.store, t.hint(ctx, version))
+	if err != nil {
+		return nil, err
+	}
+	excluded := maps.Clone(t.unusable)
+	var damage error
+	for {
+		if version != latestVersion && l.fromStart {
+			if err := t.checkRange(l, version); err != nil {
+				return nil, err
+			}
+		}
+		var snapshot *Snapshot
+		segment, err := l.segment(version, excluded)
+		if err == nil && segment.Version >= 0 {
+			if snapshot, err = t.build(ctx, segment, newState()); err == nil {
+				return snapshot, nil
+			}
+		}
+		switch {
+		case segment != nil && errors.Is(err, errUnfit):
+			maps.Copy(excluded, t.unusable) // build has put the file there
+			continue
+		case segment != nil && errors.Is(err, errDamaged):
+			damage = cmp.Or(damage, err)
+			excluded[segment.checkpoint.name()] = true
+		case segment != nil && segment.Version >= 0:
+			return nil, err
+		case l.fromStart:
+			return nil, t.cannotRebuild(ctx, l, version, err, damage)
+		}
+		if !l.fromStart {
+			if l, err = list(ctx, t.store, 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// hint gives the version to list from: that of the newest checkpoint according to _last_checkpoint if it is of use, else 0.
+// The hint is never trusted further: the listing shows what is there.
+func (t *Table) hint(ctx context.Context, version int64) int64 {
+	data, err := t.store.Read(ctx, logFolder+protocol.LastCheckpointName, maxHintBytes)
+	if err != nil {
+		return 0
+	}
+	last, err := protocol.ParseLastCheckpoint(data)
+	if err != nil || last.Version > version {
+		return 0
+	}
+	return last.Version
+}
+
+// checkRange refuses versions that the log does not have.
+func (t *Table) checkRange(l *listing, version int64) error {
+	if l.empty() || version >= l.earliest() && version <= l.latest() {
+		return nil
+	}
+	return t.versionNotFound(l, version)
+}
+
+func (t *Table) versionNotFound(l *listing, version int64) error {
+	return protocol.NewError("DELTA_VERSION_NOT_FOUND", "version %d of the table %s cannot be read; available versions: [%d, %d]",
+		version, t.name, l.earliest(), l.latest())
+}
+
+// cannotRebuild says why no set of files gives the version, from a listing of the whole log.
+func (t *Table) cannotRebuild(ctx context.Context, l *listing, version int64, err, damage error) error {
+	switch {
+	case l.empty():
+		return t.noTable(ctx)
+	case damage != nil:
+		return damage
+	case !errors.Is(err, errIncomplete):
+		return err
+	case version != latestVersion:
+		return t.versionNotFound(l, version)
+	}
+	return protocol.NewError("DELTA_TRUNCATED_TRANSACTION_LOG",
+		"version %d of the table %s cannot be rebuilt: its log starts at commit %d and has no complete checkpoint",
+		l.latest(), t.name, l.commits[0].Version).
+		WithHint("the older commits were deleted by hand or by a clean-up; restore them, or a checkpoint")
+}
+
+// noTable tells a folder without a log from nothing at all.
+func (t *Table) noTable(ctx context.Context) error {
+	for _, err := range t.store.List(ctx, "", "") {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return storageError(t.name, err)
+		}
+		if err == nil {
+			return protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "%s is not a Delta table: its folder has no commit in %s",
+				t.name, protocol.LogFolder).WithHint("read plain files as parquet.`path`, csv.`path` or json.`path`")
+		}
+		break
+	}
+	return protocol.NewError("DELTA_TABLE_NOT_FOUND", "the Delta table %s does not exist", t.name)
+}
+
+// explain gives an error that leaves the package the table's name.
+func (t *Table) explain(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) && e.Table == "" {
+		named := *e
+		named.Table = t.name
+		return &named
+	}
+	return err
+}
+
+// errUnfit marks a compaction file that cannot stand for its commits.
+var errUnfit = errors.New("not reconciled")
+
+// build replays a segment on a state and makes the snapshot.
+func (t *Table) build(ctx context.Context, segment *Segment, s *state) (*Snapshot, error) {
+	anchor := segment.commit.Name
+	if anchor == "" {
+		anchor = segment.checkpoint.name()
+	}
+	// The anchor's identity is taken before anything is read, so that a log replaced meanwhile is noticed next time.
+	anchorInfo, err := t.store.Stat(ctx, anchor)
+	if err != nil {
+		return nil, storageError(anchor, err)
+	}
+	if segment.checkpoint != nil {
+		if err := t.loadCheckpoint(ctx, s, segment.checkpoint); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.replay(ctx, segment, s); err != nil {
+		return nil, err
+	}
+	if s.protocol == nil || s.metadata == nil {
+		missing := "protocol"
+		if s.protocol != nil {
+			missing = "metaData"
+		}
+		return nil, protocol.NewError("DELTA_STATE_RECOVER_ERROR", "version %d of the table %s cannot be rebuilt: its log has no %s action (read: %s)",
+			segment.Version, t.name, missing, summary(segment.Files()))
+	}
+	if err := protocol.CheckReadable(*s.protocol, t.name); err != nil {
+		return nil, err
+	}
+	config, err := protocol.NewTableConfig(*s.protocol, *s.metadata)
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	snapshot := &Snapshot{
+		table: t, version: segment.Version, config: config, files: files, segment: segment, state: s,
+		anchor: anchor, anchorTag: anchorInfo.ETag, timestamp: anchorInfo.ModTimeMillis, warnings: slices.Clip(s.warnings),
+	}
+	if err := t.takeCommitTime(ctx, snapshot); err != nil {
+		return nil, err
+	}
+	return snapshot, t.verifyChecksum(ctx, snapshot)
+}
+
+// replay applies the segment's commits.
+func (t *Table) replay(ctx context.Context, segment *Segment, s *state) error {
+	at := 0
+	for c, err := range readCommits(ctx, t.store, segment.replayed) {
+		if err != nil {
+			return err
+		}
+		file := segment.replayed[at]
+		at++
+		if file.Kind == protocol.LogCompaction && !c.reconciled() {
+			t.unusable[file.Name] = true
+			return errUnfit
+		}
+		if err := s.applyCommit(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reconciled tells whether a file holds at most one action for each file key and each single action, as a compaction
+// must. Some writers only join the commits; replayed as one commit, such a file would give another state.
+func (c *commit) reconciled() bool {
+	seen := make(map[uint64]bool, c.adds+c.removes)
+	domains, txns := map[string]bool{}, map[string]bool{}
+	protocols, metadata := 0, 0
+	for i := range c.actions {
+		var key fileKey
+		switch action := &c.actions[i]; {
+		case action.Add != nil:
+			key = keyOf([]byte(action.Add.Path), action.Add.DeletionVector)
+		case action.Remove != nil:
+			key = keyOf([]byte(action.Remove.Path), action.Remove.DeletionVector)
+		case action.Protocol != nil:
+			protocols++
+			continue
+		case action.Metadata != nil:
+			metadata++
+			continue
+		case action.Txn != nil:
+			if txns[action.Txn.AppID] {
+				return false
+			}
+			txns[action.Txn.AppID] = true
+			continue
+		case action.Domain != nil:
+			if domains[action.Domain.Domain] {
+				return false
+			}
+			domains[action.Domain.Domain] = true
+			continue
+		default:
+			continue
+		}
+		hash := key.hash() // two keys with one hash would only cost the use of the file
+		if seen[hash] {
+			return false
+		}
+		seen[hash] = true
+	}
+	return protocols <= 1 && metadata <= 1
+}
+
+// summary lists names for a message, the middle of many left out.
+func summary(names []string) string {
+	if len(names) > 4 {
+		return fmt.Sprintf("%s, %s, ... %s", names[0], names[1], names[len(names)-1])
+	}
+	return fmt.Sprint(names)
+}
