@@ -620,8 +620,11 @@ type TypeName struct {
 // ---- statements ----
 
 type (
-	// QueryStatement runs a query.
-	QueryStatement struct{ Query *Query }
+	// QueryStatement runs a query. Into names the variables of SELECT ... INTO @a, @b, without their @.
+	QueryStatement struct {
+		Query *Query
+		Into  []string
+	}
 
 	// Explain is EXPLAIN [ANALYZE] [EXTENDED|FORMATTED|COST|CODEGEN] [FORMAT=x] statement.
 	Explain struct {
@@ -630,9 +633,10 @@ type (
 		Statement Statement
 	}
 
-	// Use changes the current database (USE [DATABASE|SCHEMA] x).
+	// Use changes the current database (USE [DATABASE|SCHEMA] x), or the catalog (USE CATALOG x, SET CATALOG x).
 	Use struct {
-		Name Name
+		Name    Name
+		Catalog bool
 	}
 
 	// Describe covers DESCRIBE/DESC of tables, columns, databases, queries and functions, and DETAIL and HISTORY.
@@ -665,6 +669,8 @@ type (
 		Key      string           // SHOW TBLPROPERTIES t ('key')
 		Spec     []PartitionValue // SHOW PARTITIONS t PARTITION (c = v)
 		AsOf     *AsOf
+		Limit    Expr // SHOW WARNINGS LIMIT [offset,] n
+		Offset   Expr
 	}
 
 	// PartitionValue is c = v of a PARTITION clause.
@@ -690,11 +696,12 @@ type (
 	// Reset is RESET [name].
 	Reset struct{ Name string }
 
-	// CreateView is CREATE [OR REPLACE] [TEMPORARY] VIEW.
+	// CreateView is CREATE [OR REPLACE] [[GLOBAL] TEMPORARY] VIEW.
 	CreateView struct {
 		Pos         Pos
 		OrReplace   bool
 		Temporary   bool
+		Global      bool // with Temporary
 		IfNotExists bool
 		Name        Name
 		Columns     []ViewColumn
