@@ -234,8 +234,8 @@ func (l *addLoader) loadRow(batch Batch, i int) error {
 	if row.tuple, err = l.tuple(batch, i); err != nil {
 		return err
 	}
-	// No index is kept up meanwhile: the keys of a checkpoint are distinct, and the index is built when commits follow.
-	_, err = l.state.addFile(row, fileKey{})
+	// A checkpoint should name each file once; some writers repeat rows, of which one counts.
+	_, err = l.state.addFile(row, keyOf(row.path, row.vector))
 	return err
 }
 

@@ -57,39 +57,38 @@ func (k fileKey) hash() uint64 {
 	return hash
 }
 
-// fileIndex finds the newest row of a key: open addressing over (32 bits of hash, row + 1). It is built when a first
-// removal or repetition has to be looked up, and belongs to the one appender of its columns.
+// fileIndex finds the newest row of a key: open addressing over (32 bits of hash, row + 1). It belongs to the one appender
+// of its columns.
 type fileIndex struct {
 	slots []uint64
 	used  int
 }
 
-// newFileIndex makes an index of the first rows of columns. Of rows with one key the newest wins.
-func newFileIndex(c *columns, rows int) *fileIndex {
-	index := &fileIndex{slots: make([]uint64, slotsFor(rows))}
-	for row := range rows {
-		index.put(c, row, keyOf(c.path(row), c.vector(row)))
+// newFileIndex makes an index of the rows of columns. Of rows with one key the newest wins.
+func newFileIndex(c *columns) *fileIndex {
+	index := &fileIndex{slots: make([]uint64, slotsFor(c.rows))}
+	for row := range c.rows {
+		index.swap(c, row, keyOf(c.path(row), c.vector(row)))
 	}
 	return index
 }
 
 func slotsFor(rows int) int { return 1 << max(10, bits.Len(uint(rows*2))) }
 
-func (x *fileIndex) find(c *columns, key fileKey) (slot, row int) {
-	hash := key.hash()
+// find gives the slot of a key and its newest row, or the slot where it belongs and -1.
+func (x *fileIndex) find(c *columns, key fileKey, hash uint64) (slot uint64, row int) {
 	mask := uint64(len(x.slots) - 1)
-	tag := hash >> 32 << 32
+	tag := hash >> 32
 	for at := hash & mask; ; at = (at + 1) & mask {
 		value := x.slots[at]
 		if value == 0 {
-			return int(at), -1
+			return at, -1
 		}
-		if value&^0xffffffff != tag {
+		if value>>32 != tag {
 			continue
 		}
-		row := int(uint32(value)) - 1
-		if key.is(c, row) {
-			return int(at), row
+		if row := int(uint32(value)) - 1; key.is(c, row) {
+			return at, row
 		}
 	}
 }
@@ -106,21 +105,22 @@ func (k fileKey) is(c *columns, row int) bool {
 
 // lookup gives the newest row of a key, -1 if there is none.
 func (x *fileIndex) lookup(c *columns, key fileKey) int {
-	_, row := x.find(c, key)
+	_, row := x.find(c, key, key.hash())
 	return row
 }
 
-// put records row as the newest of its key.
-func (x *fileIndex) put(c *columns, row int, key fileKey) {
-	slot, old := x.find(c, key)
-	x.slots[slot] = key.hash()>>32<<32 | uint64(row+1)
-	if old >= 0 {
-		return
+// swap records row as the newest of its key and gives the one before, -1 if there was none.
+func (x *fileIndex) swap(c *columns, row int, key fileKey) (old int) {
+	hash := key.hash()
+	slot, old := x.find(c, key, hash)
+	x.slots[slot] = hash>>32<<32 | uint64(row+1)
+	if old < 0 {
+		x.used++
+		if x.used*4 > len(x.slots)*3 {
+			x.grow(c)
+		}
 	}
-	x.used++
-	if x.used*4 > len(x.slots)*3 {
-		x.grow(c)
-	}
+	return old
 }
 
 func (x *fileIndex) grow(c *columns) {

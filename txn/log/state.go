@@ -1,9 +1,11 @@
 package log
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math/bits"
+	"reflect"
 	"slices"
 
 	"deltasql/protocol"
@@ -55,8 +57,9 @@ func (s *state) extend() *state {
 	return &next
 }
 
-// addFile appends a live file. The caller has dealt with an older row of the key.
-func (s *state) addFile(add *addRow, key fileKey) (int, error) {
+// addFile makes a row the live file of its key, and gives the row that was the newest of the key before, -1 for none.
+func (s *state) addFile(add *addRow, key fileKey) (older int, err error) {
+	index := s.indexed()
 	row, err := s.columns.append(add)
 	if err != nil {
 		return 0, err
@@ -65,10 +68,11 @@ func (s *state) addFile(add *addRow, key fileKey) (int, error) {
 		s.dead = append(s.dead, 0)
 	}
 	s.count(row, 1)
-	if s.index != nil {
-		s.index.put(s.columns, row, key)
+	older = index.swap(s.columns, row, key)
+	if older >= 0 && s.isLive(older) {
+		s.kill(older)
 	}
-	return row, nil
+	return older, nil
 }
 
 // kill makes a row no file of the table any more.
@@ -89,12 +93,12 @@ func (s *state) count(row int, sign int64) {
 	}
 }
 
-// lookup gives the newest row of a key, -1 if there is none, building the index at the first use.
-func (s *state) lookup(key fileKey) int {
+// indexed gives the index, built anew where another state took it over.
+func (s *state) indexed() *fileIndex {
 	if s.index == nil {
-		s.index = newFileIndex(s.columns, s.columns.rows)
+		s.index = newFileIndex(s.columns)
 	}
-	return s.index.lookup(s.columns, key)
+	return s.index
 }
 
 // applyCommit applies the actions of one commit, or of a compaction file that stands for several. The order of actions
@@ -113,18 +117,23 @@ func (s *state) applyCommit(c *commit) error {
 	return s.applyAdds(c, removed)
 }
 
-// applySingles applies everything but the files. More than one protocol or metaData in a commit is an error, as it
-// cannot be known which one the writer meant.
+// applySingles applies everything but the files. Two protocol or metaData actions that differ are an error, as it cannot
+// be known which one the writer meant.
 func (s *state) applySingles(c *commit) error {
-	var protocols, metadata int
+	var newProtocol *protocol.Protocol
+	var newMetadata *protocol.Metadata
 	for i := range c.actions {
 		switch action := &c.actions[i]; {
 		case action.Protocol != nil:
-			s.protocol = action.Protocol
-			protocols++
+			if newProtocol != nil && !reflect.DeepEqual(newProtocol, action.Protocol) {
+				return differing(c.file, "protocol")
+			}
+			newProtocol = action.Protocol
 		case action.Metadata != nil:
-			s.metadata = action.Metadata
-			metadata++
+			if newMetadata != nil && !reflect.DeepEqual(newMetadata, action.Metadata) {
+				return differing(c.file, "metaData")
+			}
+			newMetadata = action.Metadata
 		case action.Txn != nil:
 			s.txns[action.Txn.AppID] = *action.Txn
 		case action.Domain != nil:
@@ -137,11 +146,12 @@ func (s *state) applySingles(c *commit) error {
 			s.commitInfo = action.CommitInfo
 		}
 	}
-	if protocols > 1 || metadata > 1 {
-		return protocol.NewError("DELTA_DUPLICATE_ACTIONS_FOUND", "%s holds %d protocol and %d metaData actions, at most one of each is allowed",
-			c.file, protocols, metadata)
-	}
+	s.protocol, s.metadata = cmp.Or(newProtocol, s.protocol), cmp.Or(newMetadata, s.metadata)
 	return nil
+}
+
+func differing(file, action string) error {
+	return protocol.NewError("DELTA_DUPLICATE_ACTIONS_FOUND", "%s holds several %s actions that differ", file, action)
 }
 
 // removal is where in a commit a key was removed last.
@@ -165,7 +175,7 @@ func (s *state) applyRemoves(c *commit) (map[uint64]removal, error) {
 			continue
 		}
 		key := keyOf([]byte(remove.Path), remove.DeletionVector)
-		if row := s.lookup(key); row >= 0 && s.isLive(row) {
+		if row := s.indexed().lookup(s.columns, key); row >= 0 && s.isLive(row) {
 			s.kill(row)
 		}
 		if removed != nil {
@@ -180,9 +190,6 @@ func (s *state) applyAdds(c *commit, removed map[uint64]removal) error {
 		return nil
 	}
 	first := s.columns.rows
-	if s.index == nil {
-		s.index = newFileIndex(s.columns, first)
-	}
 	for i := range c.actions {
 		add := c.actions[i].Add
 		if add == nil {
@@ -197,20 +204,16 @@ func (s *state) applyAdds(c *commit, removed map[uint64]removal) error {
 				}
 			}
 		}
-		if row := s.index.lookup(s.columns, key); row >= 0 {
-			if row >= first {
-				return protocol.NewError("DELTA_DUPLICATE_ACTIONS_FOUND", "%s adds the file %q more than once", c.file, add.Path)
-			}
-			if s.isLive(row) {
-				s.kill(row) // the same file with new metadata
-			}
-		}
 		row, err := s.rowOf(add)
 		if err != nil {
 			return err
 		}
-		if _, err := s.addFile(row, key); err != nil {
+		older, err := s.addFile(row, key)
+		if err != nil {
 			return err
+		}
+		if older >= first {
+			return protocol.NewError("DELTA_DUPLICATE_ACTIONS_FOUND", "%s adds the file %q more than once", c.file, add.Path)
 		}
 	}
 	return nil
