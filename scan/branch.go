@@ -1,0 +1,309 @@
+package scan
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"deltasql/protocol"
+	"deltasql/scan/duck"
+)
+
+// maxTuples is up to how many distinct tuples of per-file constants get a branch each, with the constants written out;
+// above that the constants come from a row set. A branch costs about a millisecond of planning (scan.md, section 1).
+const maxTuples = 64
+
+// branch is a set of files that one SELECT reads.
+type branch struct {
+	files      []*dataFile
+	layout     *layout // nil where it does not matter
+	constants  []protocol.Value
+	perFile    bool // the constants differ from file to file
+	vectors    bool
+	changeRows bool
+}
+
+type branchKey struct {
+	layout     *layout
+	tuple      int
+	vectors    bool
+	changeRows bool
+}
+
+// branches groups the files, in order of first appearance.
+func (b *builder) branches() []*branch {
+	perFile := b.numberTuples() > maxTuples
+	byKey := map[branchKey]*branch{}
+	var list []*branch
+	for _, f := range b.files {
+		key := branchKey{layout: f.layout, tuple: f.tuple, vectors: f.deleted != nil, changeRows: f.changeRows}
+		if perFile {
+			key.tuple = 0
+		}
+		br := byKey[key]
+		if br == nil {
+			br = &branch{layout: f.layout, constants: f.constants, perFile: perFile, vectors: key.vectors, changeRows: f.changeRows}
+			byKey[key] = br
+			list = append(list, br)
+		}
+		br.files = append(br.files, f)
+	}
+	return list
+}
+
+// numberTuples numbers the distinct tuples of constants and gives their count.
+func (b *builder) numberTuples() int {
+	if b.constants == 0 {
+		return 1
+	}
+	numbers := map[string]int{}
+	var key []byte
+	for _, f := range b.files {
+		key = key[:0]
+		for _, v := range f.constants {
+			key = appendKey(key, v)
+		}
+		n, ok := numbers[string(key)]
+		if !ok {
+			n = len(numbers)
+			numbers[string(key)] = n
+		}
+		f.tuple = n
+	}
+	return len(numbers)
+}
+
+// appendKey writes a value such that equal values, and no others, give equal bytes.
+func appendKey(key []byte, v protocol.Value) []byte {
+	if v.Null {
+		return append(key, 0)
+	}
+	key = append(key, 1)
+	key = binary.LittleEndian.AppendUint64(key, uint64(v.Int))
+	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v.Float))
+	key = binary.LittleEndian.AppendUint64(key, uint64(v.Dec.Hi))
+	key = binary.LittleEndian.AppendUint64(key, v.Dec.Lo)
+	key = binary.AppendUvarint(key, uint64(len(v.Str)))
+	return append(key, v.Str...)
+}
+
+// branchWriter writes one branch.
+type branchWriter struct {
+	*builder
+	branch  *branch
+	adapter adapter
+	schema  []string // entries of the schema map
+	read    map[string]string
+	facts   facts
+}
+
+// write gives the branch's SELECT, with the list of files as parameter number n, and the row set it uses, if any.
+func (w *branchWriter) write(n int) (string, *duck.Set, error) {
+	w.read = map[string]string{}
+	w.facts.files = w.branch.files
+	outputs := make([]string, len(w.columns))
+	for i, c := range w.columns {
+		expression, err := w.expression(i, c)
+		if err != nil {
+			return "", nil, w.blame(c, err)
+		}
+		outputs[i] = fmt.Sprintf("%s AS c%d", expression, i)
+	}
+	if len(outputs) == 0 {
+		outputs = []string{"1 AS c0"}
+	}
+	if len(w.schema) == 0 {
+		// read_parquet needs a column; one that no file has costs nothing.
+		w.schema = []string{"'deltasql:none': {name: 'none', type: 'INTEGER', default_value: NULL}"}
+	}
+	sql := fmt.Sprintf("SELECT %s FROM read_parquet($%d, hive_partitioning = false%s, schema => MAP {%s})",
+		strings.Join(outputs, ", "), n, w.options(), strings.Join(w.schema, ", "))
+	if w.branch.vectors {
+		sql += " WHERE delta_live(" + setMark + ", file_index, file_row_number)"
+	}
+	set, err := w.newSet()
+	if err != nil || set == nil {
+		return sql, set, err
+	}
+	return strings.ReplaceAll(sql, setMark, strconv.FormatInt(set.ID(), 10)), set, nil
+}
+
+// blame names the column and an example of the files.
+func (w *branchWriter) blame(c column, err error) error {
+	return protocol.NewError(protocol.ClassOf(err), "column %s, data file %s", c.field.Name, w.branch.files[0].path).
+		WithTable(w.table.name).WithCause(err)
+}
+
+// options are the further arguments of read_parquet.
+func (w *branchWriter) options() string {
+	options := ""
+	if w.branch.layout == nil {
+		// Without layouts there are no binary columns: text that old writers left unannotated is text.
+		options = ", binary_as_string = true"
+	}
+	rows := int64(0)
+	for _, f := range w.branch.files {
+		if f.records < 0 {
+			return options
+		}
+		rows += f.records
+	}
+	if rows > 0 {
+		options += fmt.Sprintf(", explicit_cardinality = %d", rows)
+	}
+	return options
+}
+
+func (w *branchWriter) expression(i int, c column) (string, error) {
+	switch {
+	case c.source == sourceHidden:
+		var failed error
+		expression := hiddenExpression(c.hidden, w.config, &w.facts, func(name string) string {
+			e, err := w.fileColumn(name, -1, protocol.DataType{Kind: protocol.KindLong})
+			failed = err
+			return e
+		})
+		return expression, failed
+	case c.source == sourceChangeType && w.branch.changeRows:
+		return w.fileColumn(string(c.physical), -1, c.field.Type)
+	case c.source == sourceFile:
+		id := -1
+		if w.config.Mapping == protocol.MappingID {
+			id, _ = c.field.ColumnID()
+		}
+		return w.fileColumn(string(c.physical), id, c.field.Type)
+	case !w.branch.perFile:
+		return literal(w.branch.constants[c.constant], c.field.Type)
+	}
+	text, err := TypeText(c.field.Type, protocol.MappingNone)
+	if err != nil {
+		return "", err
+	}
+	key := int(numHidden) + i
+	switch c.field.Type.Kind {
+	case protocol.KindString, protocol.KindBinary, protocol.KindDecimal, protocol.KindFloat, protocol.KindDouble:
+		e := w.facts.nullableText(key, func(f *dataFile) (string, bool) {
+			v := f.constants[c.constant]
+			text, _ := valueText(v)
+			return text, !v.Null
+		})
+		return fromText(e, c.field.Type, text)
+	}
+	e := w.facts.integer(key, func(f *dataFile) (int64, bool) {
+		v := f.constants[c.constant]
+		return v.Int, !v.Null
+	})
+	return fromInteger(e, c.field.Type, text)
+}
+
+// fileColumn reads a column of the files: by Parquet field id where id is not negative, else by name.
+func (w *branchWriter) fileColumn(name string, id int, t protocol.DataType) (string, error) {
+	text, err := TypeText(t, w.config.Mapping)
+	if err != nil {
+		return "", err
+	}
+	if t.Kind == protocol.KindVoid {
+		return "CAST(NULL AS " + text + ")", nil
+	}
+	if w.branch.layout == nil {
+		return w.readColumn(name, text), nil
+	}
+	var found *layoutColumn
+	if id >= 0 {
+		if !w.branch.layout.hasIDs {
+			return "", protocol.NewError("DELTA_FAILED_TO_READ_FILE",
+				"the table maps columns by field id, but the file has no field ids")
+		}
+		found = w.branch.layout.byID(id)
+	} else {
+		found = w.branch.layout.byName(name)
+	}
+	if found == nil {
+		return "CAST(NULL AS " + text + ")", nil
+	}
+	read, conv, err := w.adapter.adapt(t, &found.typ, found.text)
+	if err != nil {
+		return "", err
+	}
+	return conv.apply(w.readColumn(found.name, read)), nil
+}
+
+// readColumn enters a column into the schema map and gives the name it is read under.
+func (w *branchWriter) readColumn(name, read string) string {
+	if alias, ok := w.read[name]; ok {
+		return alias
+	}
+	alias := "r" + strconv.Itoa(len(w.schema))
+	w.read[name] = alias
+	w.schema = append(w.schema, fmt.Sprintf("%s: {name: '%s', type: %s, default_value: NULL}",
+		duck.QuoteString(name), alias, duck.QuoteString(read)))
+	return alias
+}
+
+// setMark stands for the id of the branch's row set until that is made.
+const setMark = "\x00set\x00"
+
+// facts collects the per-file values that a branch's expressions ask for; each key is one column of the row set.
+type facts struct {
+	files   []*dataFile
+	ints    []duck.IntColumn
+	strings []duck.StrColumn
+	byKey   map[int]string
+}
+
+// integer is the expression of a BIGINT that value gives for each file.
+func (f *facts) integer(key int, value func(*dataFile) (int64, bool)) string {
+	return f.once(key, func() string {
+		column := duck.IntColumn{Values: make([]int64, len(f.files)), Valid: make([]bool, len(f.files))}
+		for i, file := range f.files {
+			column.Values[i], column.Valid[i] = value(file)
+		}
+		f.ints = append(f.ints, column)
+		return fmt.Sprintf("delta_int(%s, %d, file_index)", setMark, len(f.ints)-1)
+	})
+}
+
+// text is the expression of a VARCHAR that value gives for each file.
+func (f *facts) text(key int, value func(*dataFile) string) string {
+	return f.nullableText(key, func(file *dataFile) (string, bool) { return value(file), true })
+}
+
+func (f *facts) nullableText(key int, value func(*dataFile) (string, bool)) string {
+	return f.once(key, func() string {
+		column := duck.StrColumn{Values: make([]string, len(f.files)), Valid: make([]bool, len(f.files))}
+		for i, file := range f.files {
+			column.Values[i], column.Valid[i] = value(file)
+		}
+		f.strings = append(f.strings, column)
+		return fmt.Sprintf("delta_str(%s, %d, file_index)", setMark, len(f.strings)-1)
+	})
+}
+
+func (f *facts) once(key int, make func() string) string {
+	if e, ok := f.byKey[key]; ok {
+		return e
+	}
+	if f.byKey == nil {
+		f.byKey = map[int]string{}
+	}
+	e := make()
+	f.byKey[key] = e
+	return e
+}
+
+// newSet makes the branch's row set; nil where nothing asks for one.
+func (w *branchWriter) newSet() (*duck.Set, error) {
+	if !w.branch.vectors && len(w.facts.ints) == 0 && len(w.facts.strings) == 0 {
+		return nil, nil
+	}
+	spec := duck.SetSpec{Files: len(w.branch.files), Ints: w.facts.ints, Strings: w.facts.strings}
+	if w.branch.vectors {
+		spec.Deleted = make([][]uint64, len(w.branch.files))
+		for i, f := range w.branch.files {
+			spec.Deleted[i] = f.deleted
+		}
+	}
+	return duck.NewSet(spec)
+}
