@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"deltasql/protocol"
@@ -157,48 +158,65 @@ func (t *Table) loadSingles(ctx context.Context, s *state, columns *duckType, pa
 
 // loadAdds appends the add actions of Parquet files that have the given columns.
 func (t *Table) loadAdds(ctx context.Context, s *state, columns *duckType, paths []string) error {
-	partitioned := s.metadata == nil || len(s.metadata.PartitionColumns) > 0
-	parsedStats, err := t.needsParsedStats(ctx, columns, paths)
+	addType := columns.field("add")
+	if addType == nil {
+		return nil
+	}
+	add := &columnExpr{quoteName("add"), addType}
+	counts, err := t.readFooters(ctx, paths)
 	if err != nil {
 		return err
 	}
-	sql, ok := addsSQL(columns, paths, partitioned, parsedStats)
+	partitions := s.partitionNames()
+	if values := add.field("partitionValues"); values != nil && values.duckType.name != "MAP" {
+		partitions = nil
+	}
+	sql, ok := addsSQL(add, paths, partitions, counts)
 	if !ok {
 		return nil
 	}
-	loader := &addLoader{state: s, tuples: map[string]uint32{}, partitioned: partitioned}
-	return t.parquet.Query(ctx, sql, nil, loader.load)
+	return t.parquet.Query(ctx, sql, nil, (&addLoader{state: s, partitions: partitions}).load)
 }
 
-// needsParsedStats tells whether some add may have statistics only as a struct. Footers answer it, so that the struct's
-// many columns are not read where they repeat the JSON.
-func (t *Table) needsParsedStats(ctx context.Context, columns *duckType, paths []string) (bool, error) {
-	add := columns.field("add")
-	if add == nil || add.field("stats_parsed") == nil {
-		return false, nil
-	}
-	if add.field("stats") == nil {
-		return true, nil
-	}
-	needed := true
-	err := t.parquet.Query(ctx, statsCountSQL(paths), nil, func(batch Batch) error {
+// readFooters finds out which leaves of add hold anything.
+func (t *Table) readFooters(ctx context.Context, paths []string) (footers, error) {
+	counts := footers{}
+	err := t.parquet.Query(ctx, footersSQL(paths), nil, func(batch Batch) error {
 		for row := range batch.Len() {
-			noPath, ok1 := batch.Int64(0, row)
-			noStats, ok2 := batch.Int64(1, row)
-			unknown, ok3 := batch.Int64(2, row)
-			needed = !(ok1 && ok2 && ok3 && unknown == 0 && noPath == noStats)
+			leaf, _ := batch.Bytes(0, row)
+			nulls, ok1 := batch.Int64(1, row)
+			values, ok2 := batch.Int64(2, row)
+			if unknown, ok3 := batch.Int64(3, row); ok1 && ok2 && ok3 && unknown == 0 {
+				counts[string(leaf)] = leafCounts{nulls, values}
+			}
 		}
 		return nil
 	})
-	return needed, err
+	return counts, err
+}
+
+// partitionNames are the keys that partitionValues have, in ascending order; nil where they are not known.
+func (s *state) partitionNames() []string {
+	if s.protocol == nil || s.metadata == nil {
+		return nil
+	}
+	config, err := protocol.NewTableConfig(*s.protocol, *s.metadata)
+	if err != nil {
+		return nil // a later metaData may be sound
+	}
+	names := make([]string, 0, len(config.PartitionColumns))
+	for _, column := range config.PartitionColumns {
+		names = append(names, string(config.PhysicalName(column)))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // addLoader turns batches of addsSQL into rows.
 type addLoader struct {
-	state       *state
-	partitioned bool
-	tuples      map[string]uint32 // by the JSON text of the map
-	row         addRow
+	state      *state
+	partitions []string // nil: the values come as JSON
+	row        addRow
 }
 
 func (l *addLoader) load(batch Batch) error {
@@ -240,24 +258,38 @@ func (l *addLoader) loadRow(batch Batch, i int) error {
 }
 
 func (l *addLoader) tuple(batch Batch, i int) (uint32, error) {
-	text, ok := batch.Bytes(addPartition, i)
-	if !ok {
-		text = nil
+	tuples, scratch := l.state.columns.tuples, &l.state.scratch
+	values := map[string]*string(nil)
+	if l.partitions == nil {
+		text, _ := batch.Bytes(addPartition, i)
+		if len(text) > 0 {
+			if err := json.Unmarshal(text, &values); err != nil {
+				return 0, fmt.Errorf("partition values %.100q: %w", text, err)
+			}
+		}
+		return tuples.code(values, scratch)
 	}
-	if code, seen := l.tuples[string(text)]; seen {
-		return code, nil
-	}
-	values := map[string]*string{}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &values); err != nil {
-			return 0, fmt.Errorf("partition values %.100q: %w", text, err)
+	key := (*scratch)[:0]
+	for n, name := range l.partitions {
+		if text, ok := batch.Bytes(addColumns+n, i); ok {
+			key = appendEntry(key, name, text)
+		} else {
+			key = appendNullEntry(key, name)
 		}
 	}
-	code, err := l.state.columns.tuples.code(values, &l.state.scratch)
-	if err == nil {
-		l.tuples[string(text)] = code
+	*scratch = key
+	if code, ok := tuples.lookup(key); ok {
+		return code, nil
 	}
-	return code, err
+	values = make(map[string]*string, len(l.partitions))
+	for n, name := range l.partitions {
+		values[name] = nil
+		if text, ok := batch.Bytes(addColumns+n, i); ok {
+			value := string(text)
+			values[name] = &value
+		}
+	}
+	return tuples.code(values, scratch)
 }
 
 func vectorAt(batch Batch, i int, storageType string) *protocol.DeletionVector {

@@ -1,9 +1,9 @@
 package log
 
 import (
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"deltasql/protocol"
 )
@@ -122,7 +122,7 @@ func (c *columns) append(add *addRow) (int, error) {
 	}
 	at := row & chunkMask
 	if at == 0 {
-		c.chunks = append(c.chunks, &chunk{})
+		c.chunks = append(c.chunks, c.newChunk())
 	}
 	k := c.chunks[len(c.chunks)-1]
 	for _, text := range []struct {
@@ -144,6 +144,26 @@ func (c *columns) append(add *addRow) (int, error) {
 	setSparse(&k.vectors, at, add.vector, nil)
 	c.rows++
 	return row, nil
+}
+
+// newChunk reserves what the chunk before came to need.
+func (c *columns) newChunk() *chunk {
+	if len(c.chunks) == 0 {
+		return &chunk{}
+	}
+	last := c.chunks[len(c.chunks)-1]
+	return &chunk{
+		path: last.path.reserve(), stats: last.stats.reserve(), tags: last.tags.reserve(),
+		size: make([]int64, 0, chunkRows), modification: make([]int64, 0, chunkRows), tuple: make([]uint32, 0, chunkRows),
+	}
+}
+
+// reserve makes room for about as much text again.
+func (c *textColumn) reserve() textColumn {
+	if len(c.data) == 0 {
+		return textColumn{}
+	}
+	return textColumn{make([]byte, 0, len(c.data)+len(c.data)/32), make([]uint32, 0, chunkRows)}
 }
 
 // providerCode numbers clusteringProvider values; there is one in practice ("liquid"), and beyond 255 they are dropped,
@@ -206,11 +226,17 @@ func (t *tuples) clone() *tuples {
 	return &tuples{values: t.values, encoded: t.encoded, codes: t.codes}
 }
 
+// lookup finds a map's number by its encoding.
+func (t *tuples) lookup(key []byte) (uint32, bool) {
+	code, ok := t.codes[string(key)]
+	return code, ok && int(code) < len(t.values) && t.encoded[code] == string(key)
+}
+
 // code numbers a map; scratch is memory for its encoding.
 func (t *tuples) code(values map[string]*string, scratch *[]byte) (uint32, error) {
 	key := encodeTuple((*scratch)[:0], values)
 	*scratch = key
-	if code, ok := t.codes[string(key)]; ok && int(code) < len(t.values) && t.encoded[code] == string(key) {
+	if code, ok := t.lookup(key); ok {
 		return code, nil
 	}
 	if len(t.values) == math.MaxInt32 {
@@ -255,7 +281,17 @@ func encodeTuple(out []byte, values map[string]*string) []byte {
 
 func encodeTupleEntry(out []byte, name string, value *string) []byte {
 	if value == nil {
-		return fmt.Appendf(out, "%d:%s-", len(name), name)
+		return appendNullEntry(out, name)
 	}
-	return fmt.Appendf(out, "%d:%s%d:%s", len(name), name, len(*value), *value)
+	return appendEntry(out, name, *value)
+}
+
+func appendNullEntry(out []byte, name string) []byte { return append(appendSized(out, name), '-') }
+
+func appendEntry[T string | []byte](out []byte, name string, value T) []byte {
+	return appendSized(appendSized(out, name), value)
+}
+
+func appendSized[T string | []byte](out []byte, text T) []byte {
+	return append(append(strconv.AppendInt(out, int64(len(text)), 10), ':'), text...)
 }

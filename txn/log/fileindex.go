@@ -24,20 +24,10 @@ func keyOf(path []byte, vector *protocol.DeletionVector) fileKey {
 }
 
 // canonicalPath makes different spellings of a path equal. Nearly all paths in a log are relative and free of escapes,
-// and those are their own canonical form, which is seen without an allocation.
+// and those are their own canonical form, which is seen here without an allocation.
 func canonicalPath(path []byte) []byte {
-	plain := len(path) > 0 && path[0] != '/'
-	for i := 0; plain && i < len(path); i++ {
-		switch c := path[i]; {
-		case c == '%', c == ':', c == '\\', c < ' ':
-			plain = false
-		case c == '/' && (i+1 == len(path) || path[i+1] == '/' || path[i+1] == '.'):
-			plain = false
-		case c == '.' && i == 0:
-			plain = false
-		}
-	}
-	if plain {
+	if len(path) > 0 && path[0] != '/' && path[0] != '.' &&
+		bytes.IndexByte(path, '%') < 0 && bytes.IndexByte(path, ':') < 0 && bytes.IndexByte(path, 0) < 0 && plainSegments(path) {
 		return path
 	}
 	canonical, err := protocol.CanonicalPath(string(path))
@@ -47,18 +37,33 @@ func canonicalPath(path []byte) []byte {
 	return []byte(canonical)
 }
 
+// plainSegments tells that no slash is followed by another, by a dot or by the end.
+func plainSegments(path []byte) bool {
+	for {
+		at := bytes.IndexByte(path, '/')
+		if at < 0 {
+			return true
+		}
+		path = path[at+1:]
+		if len(path) == 0 || path[0] == '/' || path[0] == '.' {
+			return false
+		}
+	}
+}
+
 var hashSeed = maphash.MakeSeed()
 
+// hash is never 0.
 func (k fileKey) hash() uint64 {
 	hash := maphash.Bytes(hashSeed, k.path)
 	if k.vector != "" {
 		hash = bits.RotateLeft64(hash, 17) ^ maphash.String(hashSeed, k.vector)
 	}
-	return hash
+	return max(hash, 1)
 }
 
-// fileIndex finds the newest row of a key: open addressing over (32 bits of hash, row + 1). It belongs to the one appender
-// of its columns.
+// fileIndex finds the newest row of a key: open addressing over (32 bits of hash, row + 1). A slot is found by those bits
+// too, so that growing needs no look at the keys. It belongs to the one appender of its columns.
 type fileIndex struct {
 	slots []uint64
 	used  int
@@ -79,7 +84,7 @@ func slotsFor(rows int) int { return 1 << max(10, bits.Len(uint(rows*2))) }
 func (x *fileIndex) find(c *columns, key fileKey, hash uint64) (slot uint64, row int) {
 	mask := uint64(len(x.slots) - 1)
 	tag := hash >> 32
-	for at := hash & mask; ; at = (at + 1) & mask {
+	for at := tag & mask; ; at = (at + 1) & mask {
 		value := x.slots[at]
 		if value == 0 {
 			return at, -1
@@ -117,22 +122,21 @@ func (x *fileIndex) swap(c *columns, row int, key fileKey) (old int) {
 	if old < 0 {
 		x.used++
 		if x.used*4 > len(x.slots)*3 {
-			x.grow(c)
+			x.grow()
 		}
 	}
 	return old
 }
 
-func (x *fileIndex) grow(c *columns) {
+func (x *fileIndex) grow() {
 	old := x.slots
-	x.slots = make([]uint64, 2*len(old))
+	x.slots = make([]uint64, 4*len(old))
 	mask := uint64(len(x.slots) - 1)
 	for _, value := range old {
 		if value == 0 {
 			continue
 		}
-		row := int(uint32(value)) - 1
-		at := keyOf(c.path(row), c.vector(row)).hash() & mask
+		at := value >> 32 & mask
 		for x.slots[at] != 0 {
 			at = (at + 1) & mask
 		}
