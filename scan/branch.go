@@ -21,14 +21,23 @@ type branch struct {
 	layout     *layout // nil where it does not matter
 	constants  []protocol.Value
 	perFile    bool // the constants differ from file to file
-	vectors    bool
+	rows       rowChoice
 	changeRows bool
 }
+
+// rowChoice says which rows of a branch's files are wanted.
+type rowChoice uint8
+
+const (
+	allRows  rowChoice = iota
+	liveRows           // those that are not in dataFile.deleted
+	onlyRows           // those in dataFile.only
+)
 
 type branchKey struct {
 	layout     *layout
 	tuple      int
-	vectors    bool
+	rows       rowChoice
 	changeRows bool
 }
 
@@ -38,13 +47,19 @@ func (b *builder) branches() []*branch {
 	byKey := map[branchKey]*branch{}
 	var list []*branch
 	for _, f := range b.files {
-		key := branchKey{layout: f.layout, tuple: f.tuple, vectors: f.deleted != nil, changeRows: f.changeRows}
+		key := branchKey{layout: f.layout, tuple: f.tuple, changeRows: f.changeRows}
 		if perFile {
 			key.tuple = 0
 		}
+		switch {
+		case f.only != nil:
+			key.rows = onlyRows
+		case f.deleted != nil:
+			key.rows = liveRows
+		}
 		br := byKey[key]
 		if br == nil {
-			br = &branch{layout: f.layout, constants: f.constants, perFile: perFile, vectors: key.vectors, changeRows: f.changeRows}
+			br = &branch{layout: f.layout, constants: f.constants, perFile: perFile, rows: key.rows, changeRows: f.changeRows}
 			byKey[key] = br
 			list = append(list, br)
 		}
@@ -120,8 +135,11 @@ func (w *branchWriter) write(n int) (string, *duck.Set, error) {
 	}
 	sql := fmt.Sprintf("SELECT %s FROM read_parquet($%d, hive_partitioning = false%s, schema => MAP {%s})",
 		strings.Join(outputs, ", "), n, w.options(), strings.Join(w.schema, ", "))
-	if w.branch.vectors {
+	switch w.branch.rows {
+	case liveRows:
 		sql += " WHERE delta_live(" + setMark + ", file_index, file_row_number)"
+	case onlyRows:
+		sql += " WHERE NOT delta_live(" + setMark + ", file_index, file_row_number)"
 	}
 	set, err := w.newSet()
 	if err != nil || set == nil {
@@ -295,14 +313,17 @@ func (f *facts) once(key int, make func() string) string {
 
 // newSet makes the branch's row set; nil where nothing asks for one.
 func (w *branchWriter) newSet() (*duck.Set, error) {
-	if !w.branch.vectors && len(w.facts.ints) == 0 && len(w.facts.strings) == 0 {
+	if w.branch.rows == allRows && len(w.facts.ints) == 0 && len(w.facts.strings) == 0 {
 		return nil, nil
 	}
 	spec := duck.SetSpec{Files: len(w.branch.files), Ints: w.facts.ints, Strings: w.facts.strings}
-	if w.branch.vectors {
+	if w.branch.rows != allRows {
 		spec.Deleted = make([][]uint64, len(w.branch.files))
 		for i, f := range w.branch.files {
 			spec.Deleted[i] = f.deleted
+			if w.branch.rows == onlyRows {
+				spec.Deleted[i] = f.only
+			}
 		}
 	}
 	return duck.NewSet(spec)

@@ -109,6 +109,41 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// TestCorpusChanges reads the change rows of every table of the corpus that has some.
+func TestCorpusChanges(t *testing.T) {
+	in := openInstance(t)
+	for _, table := range corpus(t) {
+		cdf := table.Expected.CDF
+		if cdf == nil || cdf.RowsPath == "" {
+			continue
+		}
+		t.Run(table.ID, func(t *testing.T) {
+			changes, err := BuildChanges(context.Background(), in, ChangeRequest{
+				Table: openTable(t, in, filepath.Join(corpusDir, table.Path)), From: cdf.StartVersion, To: cdf.EndVersion,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer changes.Release()
+			// The corpus leaves the times out.
+			changes.Columns = changes.Columns[:len(changes.Columns)-1]
+			got, err := relationRows(in, changes.Relation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var types []protocol.DataType
+			for _, name := range cdf.Columns {
+				for _, f := range changes.ChangeFields() {
+					if string(f.Name) == name {
+						types = append(types, f.Type)
+					}
+				}
+			}
+			compareRows(t, "changes", got, expectedRows(t, cdf.RowsPath, types))
+		})
+	}
+}
+
 func compareSnapshot(t *testing.T, in *duck.Instance, snapshot *log.Snapshot, rowsPath string, rowCount int) {
 	t.Helper()
 	var columns []int

@@ -27,20 +27,14 @@ type dataFile struct {
 	baseRowID     *int64
 	commitVersion *int64 // default row commit version
 	constants     []protocol.Value
-	changeRows    bool // a file of change rows: it has a column _change_type of its own
-	only          rowsOnly
-	localName     string // relative to the table, "" for an absolute path
-	local         string // local path, see locate
+	changeRows    bool     // a file of change rows: it has a column _change_type of its own
+	only          []uint64 // bitset of the rows wanted, where only some are: those that a change of the vector concerns
+	localName     string   // relative to the table, "" for an absolute path
+	local         string   // local path, see locate
 	layout        *layout
 	deleted       []uint64 // bitset of rows that are not wanted, set by loadVectors
 	deletedRows   int64
 	tuple         int // number of the file's constants among those of the relation
-}
-
-// rowsOnly narrows a file to rows that a change of its deletion vector concerns.
-type rowsOnly struct {
-	set  bool
-	rows []uint64 // bitset of the rows wanted
 }
 
 // locate finds the local path of the file.

@@ -37,7 +37,7 @@ func (t tableRef) loadVectors(ctx context.Context, files []*dataFile) error {
 		})
 	}
 	for _, f := range files {
-		if f.vector == nil && !f.only.set {
+		if f.vector == nil {
 			continue
 		}
 		select {
@@ -56,10 +56,6 @@ func (t tableRef) loadVectors(ctx context.Context, files []*dataFile) error {
 }
 
 func (t tableRef) loadVector(ctx context.Context, f *dataFile) error {
-	if f.only.set {
-		f.deleted = f.only.rows
-		return nil
-	}
 	bitmap, err := t.readVector(ctx, f.path, f.vector)
 	if err != nil {
 		return err
