@@ -283,7 +283,8 @@ func decodePortable(data []byte) (*roaring64.Bitmap, error) {
 	if count > uint64(len(rest)/12) {
 		return nil, badBitmap("%d buckets in %d bytes", count, len(rest))
 	}
-	previous := int64(-1)
+	// Spark writes an empty bitmap for every bucket that has no rows; the library calls those malformed, so they are left out.
+	previous, kept, filled := int64(-1), make([]byte, 8, len(data)), uint64(0)
 	for range count {
 		if len(rest) < 4 {
 			return nil, badBitmap("a bucket is cut off")
@@ -297,20 +298,31 @@ func decodePortable(data []byte) (*roaring64.Bitmap, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n > emptyBitmap32 {
+			kept = append(kept, rest[:4+n]...)
+			filled++
+		}
 		rest = rest[4+n:]
 	}
 	if len(rest) > 0 {
 		return nil, badBitmap("%d bytes too many", len(rest))
 	}
+	binary.LittleEndian.PutUint64(kept, filled)
 	bitmap := roaring64.New()
-	if err := bitmap.UnmarshalBinary(data); err != nil {
+	if filled == 0 {
+		return bitmap, nil
+	}
+	if err := bitmap.UnmarshalBinary(kept); err != nil {
 		return nil, badBitmap("%v", err)
 	}
-	if err := bitmap.Validate(); err != nil && count > 0 {
+	if err := bitmap.Validate(); err != nil {
 		return nil, badBitmap("%v", err)
 	}
 	return bitmap, nil
 }
+
+// emptyBitmap32 is the length of a 32-bit Roaring bitmap without rows.
+const emptyBitmap32 = 8
 
 // decodeNative: i32 bitmap count, then per high key from 0 an i32 length and a 32-bit Roaring bitmap.
 func decodeNative(data []byte) (*roaring64.Bitmap, error) {

@@ -201,7 +201,7 @@ func (c *jsonCursor) rawString() ([]byte, error) {
 			c.pos = i + 1
 			raw := c.data[start:i]
 			if !ascii && !utf8.Valid(raw) {
-				raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+				raw = replaceInvalid(raw)
 			}
 			return raw, nil
 		case b == '\\':
@@ -215,6 +215,17 @@ func (c *jsonCursor) rawString() ([]byte, error) {
 	}
 	c.pos = len(c.data)
 	return nil, c.fault("the text ends inside a string")
+}
+
+// replaceInvalid puts U+FFFD in place of every byte that is not part of UTF-8.
+func replaceInvalid(text []byte) []byte {
+	out := make([]byte, 0, len(text)+8)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		out = utf8.AppendRune(out, r)
+		text = text[size:]
+	}
+	return out
 }
 
 // escapedString goes on from the first backslash, at i.
@@ -236,7 +247,7 @@ func (c *jsonCursor) escapedString(start, i int) ([]byte, error) {
 		if c.data[i] == '"' {
 			c.pos = i + 1
 			if !utf8.Valid(out) {
-				out = bytes.ToValidUTF8(out, []byte("\uFFFD"))
+				out = replaceInvalid(out)
 			}
 			return out, nil
 		}

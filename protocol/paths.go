@@ -16,7 +16,7 @@ func DecodePath(uri string) (path string, absolute bool, err error) {
 	if scheme == "" {
 		decoded, ok := percentDecode(uri)
 		if !ok {
-			return "", false, badPath(uri, "its percent-encoding is malformed")
+			return "", false, badPath(uri, "its percent-encoding is malformed or it holds a NUL character")
 		}
 		if decoded[0] == '/' {
 			return collapseSlashes(decoded), true, nil
@@ -38,7 +38,7 @@ func DecodePath(uri string) (path string, absolute bool, err error) {
 	}
 	decoded, ok := percentDecode(rest)
 	if !ok {
-		return "", false, badPath(uri, "its percent-encoding is malformed")
+		return "", false, badPath(uri, "its percent-encoding is malformed or it holds a NUL character")
 	}
 	decoded = collapseSlashes(decoded)
 	if scheme == "file" {
@@ -101,10 +101,14 @@ func splitScheme(uri string) (scheme, rest string) {
 	return "", uri
 }
 
+// percentDecode undoes the encoding once; false where it is malformed or a NUL comes out, which no file name can hold.
 func percentDecode(text string) (string, bool) {
+	if strings.IndexByte(text, 0) >= 0 {
+		return "", false
+	}
 	at := strings.IndexByte(text, '%')
 	if at < 0 {
-		return text, strings.IndexByte(text, 0) < 0
+		return text, true
 	}
 	out := append(make([]byte, 0, len(text)), text[:at]...)
 	for i := at; i < len(text); i++ {
