@@ -1,0 +1,124 @@
+package sqlengine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"deltasql/protocol"
+	"deltasql/scan/duck"
+)
+
+// Version is deltasql's own version.
+const Version = "0.1.0"
+
+// Options are what the owner of an Engine decides. The zero value is a usable engine over the current folder.
+type Options struct {
+	Catalog    string           // folder of databases of tables; empty: the current folder
+	Memory     string           // limit of DuckDB's memory ("4GB"); empty: three quarters of a gigabyte a thread
+	Threads    int              // of DuckDB; 0: one a CPU
+	TempDir    string           // where statements spill; empty: the system's folder
+	ReadOnly   bool             // refuses everything that would change a table or the catalog
+	MaxRunning int              // statements that may run at once, others wait; 0: four a CPU, at least 16
+	Clock      func() time.Time // nil: time.Now
+	TestNow    time.Time        // the clock at the engine's start for sessions with deltasql_test_clock on; zero: the real one
+}
+
+// Engine answers statements over one catalog. It is safe for concurrent use.
+type Engine struct {
+	options Options
+	catalog *catalog
+	started time.Time
+	running chan struct{} // a token a running statement
+
+	mu       sync.Mutex // guards what follows
+	instance *duck.Instance
+	closed   bool
+	sessions int64
+}
+
+// Open makes an engine. It touches nothing: DuckDB starts with the first statement that needs it, tables open when named.
+func Open(options Options) (*Engine, error) {
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	if options.Threads < 0 || options.MaxRunning < 0 {
+		return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "threads and running statements cannot be negative")
+	}
+	if options.MaxRunning == 0 {
+		options.MaxRunning = max(16, 4*runtime.NumCPU())
+	}
+	root, err := localFolder(options.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{options: options, started: options.Clock(), running: make(chan struct{}, options.MaxRunning)}
+	if e.catalog, err = newCatalog(root, duckParquet{e}); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// localFolder is the absolute path of a catalog's folder.
+func localFolder(name string) (string, error) {
+	if name == "" {
+		name = "."
+	}
+	path, err := localPath(name)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", protocol.NewError("DELTA_PATH_DOES_NOT_EXIST", "the catalog folder %s cannot be opened", path).WithCause(err)
+	}
+	if !info.IsDir() {
+		return "", protocol.NewError("DELTA_PATH_DOES_NOT_EXIST", "the catalog %s is a file, not a folder", path).
+			WithHint("a catalog is a folder of databases, which are folders of tables")
+	}
+	return filepath.Clean(path), nil
+}
+
+// duck starts DuckDB once.
+func (e *Engine) duck() (*duck.Instance, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, protocol.NewError("DELTASQL_CANCELLED", "the engine is closed")
+	}
+	if e.instance == nil {
+		instance, err := duck.Open(duck.Config{MemoryLimit: e.options.Memory, Threads: e.options.Threads, TempDir: e.options.TempDir})
+		if err != nil {
+			return nil, translate(err, "")
+		}
+		e.instance = instance
+	}
+	return e.instance, nil
+}
+
+// admit waits for its turn to run a statement; the caller calls release once.
+func (e *Engine) admit(ctx context.Context) (release func(), err error) {
+	select {
+	case e.running <- struct{}{}:
+	case <-ctx.Done():
+		return nil, cancelled(ctx)
+	}
+	var once sync.Once
+	return func() { once.Do(func() { <-e.running }) }, nil
+}
+
+// Close refuses new statements and frees DuckDB once the running ones have ended.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	if e.instance == nil {
+		return nil
+	}
+	err := e.instance.Close()
+	e.instance = nil
+	return err
+}

@@ -1,0 +1,124 @@
+package sqlengine
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/bind"
+	"deltasql/sqlengine/parse"
+	"deltasql/txn/log"
+)
+
+// snapshot is the version of a table that this statement reads at a moment: asOf, the name's own suffix, the session's pin, or
+// the latest. Every mention of the same table and moment gives the same snapshot (Q1).
+func (st *statement) snapshot(ctx context.Context, t target, asOf *bind.AsOf) (*log.Snapshot, error) {
+	table, err := st.table(t, "SELECT")
+	if err != nil {
+		return nil, err
+	}
+	moment := asOf
+	if t.moment != nil {
+		if asOf != nil {
+			return nil, protocol.NewError("DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS",
+				"the name of %s already says which version to read, and a clause says so again", t.shown()).At(asOf.Pos.Line, asOf.Pos.Column)
+		}
+		moment = t.moment
+	}
+	if moment == nil {
+		if moment, err = st.sessionMoment(ctx); err != nil {
+			return nil, err
+		}
+	}
+	key := t.path + "\x00" + momentKey(moment)
+	if pinned, ok := st.pins[key]; ok {
+		return pinned, nil
+	}
+	snapshot, err := st.snapshotAt(ctx, table, t, moment)
+	if err != nil {
+		return nil, err
+	}
+	st.pins[key] = snapshot
+	return snapshot, nil
+}
+
+func momentKey(moment *bind.AsOf) string {
+	switch {
+	case moment == nil:
+		return "latest"
+	case moment.Version != nil:
+		return "v" + strconv.FormatInt(*moment.Version, 10)
+	default:
+		return "t" + strconv.FormatInt(*moment.Timestamp, 10)
+	}
+}
+
+func (st *statement) snapshotAt(ctx context.Context, table *log.Table, t target, moment *bind.AsOf) (*log.Snapshot, error) {
+	if moment == nil {
+		return table.Snapshot(ctx)
+	}
+	version := int64(0)
+	if moment.Version != nil {
+		version = *moment.Version
+	} else {
+		lookup := log.TimeLookup{ClampNewest: st.session.settings.on("deltasql_clamp_timestamps")}
+		var err error
+		if version, err = table.VersionAt(ctx, floorMillis(*moment.Timestamp), lookup); err != nil {
+			return nil, err
+		}
+	}
+	snapshot, err := table.SnapshotAt(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot, st.guard(snapshot, t)
+}
+
+// floorMillis turns microseconds into milliseconds, down.
+func floorMillis(micros int64) int64 {
+	millis := micros / 1000
+	if micros%1000 < 0 {
+		millis--
+	}
+	return millis
+}
+
+// guard refuses a version whose removed files VACUUM may have deleted, where the session asks for that (V4).
+func (st *statement) guard(snapshot *log.Snapshot, t target) error {
+	if !st.session.settings.on("deltasql_time_travel_guard") {
+		return nil
+	}
+	retention, set, err := snapshot.Config().DurationProperty("delta.deletedFileRetentionDuration")
+	if err != nil || !set {
+		return err
+	}
+	age := st.now.UnixMilli() - snapshot.TimestampMillis()
+	if age <= retention {
+		return nil
+	}
+	return protocol.NewError("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
+		"version %d of %s is %s old, beyond the table's delta.deletedFileRetentionDuration of %s", snapshot.Version(), t.shown(),
+		roundAge(age), roundAge(retention)).WithHint("SET deltasql_time_travel_guard = off reads it as long as its files are there")
+}
+
+func roundAge(millis int64) time.Duration {
+	return (time.Duration(millis) * time.Millisecond).Round(time.Second)
+}
+
+// sessionMoment is what deltasql_as_of says: a version number or a time; nil where it is empty.
+func (st *statement) sessionMoment(ctx context.Context) (*bind.AsOf, error) {
+	text := strings.TrimSpace(st.session.settings.get("deltasql_as_of"))
+	if text == "" {
+		return nil, nil
+	}
+	if version, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return &bind.AsOf{Version: &version}, nil
+	}
+	moment, err := bind.Moment(ctx, &parse.AsOf{Timestamp: &parse.Literal{Kind: parse.StringLiteral, Text: text}}, st.bindOptions())
+	if err != nil {
+		return nil, protocol.NewError("DELTA_TIMESTAMP_INVALID", "deltasql_as_of is %q, which is neither a version nor a time", text).WithCause(err)
+	}
+	return moment, nil
+}

@@ -1,0 +1,156 @@
+package sqlengine
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
+)
+
+// SessionOptions are what a door gives its sessions.
+type SessionOptions struct {
+	Database string            // current at start; empty: default
+	Dialect  string            // "spark" (also empty) or "mysql": what deltasql_dialect = auto means at this door
+	Settings map[string]string // variables set before the first statement, as by SET
+	User     string            // for current_user(); empty: the process's user is not asked, "deltasql" is shown
+	ReadOnly bool              // refuses everything that would change a table or the catalog
+	// Progress is told how far the running statement is, between 0 and 1; it is called from another goroutine, a few times a
+	// second, and only while DuckDB has an estimate.
+	Progress func(fraction float64)
+}
+
+// Session is one user's state: the current database, variables, temporary views, warnings. Statements of one session run one
+// after the other; methods may be called from several goroutines.
+type Session struct {
+	engine   *Engine
+	options  SessionOptions
+	id       int64
+	door     expr.Dialect
+	settings *settings
+
+	mu       sync.Mutex // guards what follows
+	database string
+	views    map[string]*view // temporary views by lower-case name
+	warnings []Warning        // of the last statement
+}
+
+// NewSession starts a session. It fails for a setting or a database that does not exist.
+func (e *Engine) NewSession(options SessionOptions) (*Session, error) {
+	e.mu.Lock()
+	e.sessions++
+	id := e.sessions
+	e.mu.Unlock()
+	s := &Session{engine: e, options: options, id: id, settings: newSettings(), database: defaultDatabase, views: map[string]*view{}}
+	switch strings.ToLower(options.Dialect) {
+	case "", "auto", "spark":
+	case "mysql":
+		s.door = expr.MySQL
+	default:
+		return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "dialect %q is none of auto, mysql, spark", options.Dialect)
+	}
+	if s.options.User == "" {
+		s.options.User = "deltasql"
+	}
+	s.options.ReadOnly = options.ReadOnly || e.options.ReadOnly
+	for name, value := range options.Settings {
+		if err := s.settings.set(name, value); err != nil {
+			return nil, err
+		}
+	}
+	if options.Database != "" {
+		database, err := e.catalog.database(context.Background(), options.Database)
+		if err != nil {
+			return nil, err
+		}
+		s.database = database
+	}
+	return s, nil
+}
+
+// ID numbers the engine's sessions from 1 (connection_id()).
+func (s *Session) ID() int64 { return s.id }
+
+// Database is the current database.
+func (s *Session) Database() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.database
+}
+
+// Warnings are those of the last statement that has ended or given its result.
+func (s *Session) Warnings() []Warning {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Warning(nil), s.warnings...)
+}
+
+// Dialect is the dialect that rules the next statement where Spark and MySQL differ.
+func (s *Session) Dialect() expr.Dialect {
+	switch strings.ToLower(s.settings.get("deltasql_dialect")) {
+	case "spark":
+		return expr.Spark
+	case "mysql":
+		return expr.MySQL
+	}
+	return s.door
+}
+
+// ParseOptions are how this session reads a text now; a script must be cut into statements under them, each after the
+// statement before it has run.
+func (s *Session) ParseOptions() parse.Options {
+	options := parseOptions(s.Dialect())
+	mode := strings.ToUpper(s.settings.get("sql_mode"))
+	if s.Dialect() == expr.MySQL {
+		options.AnsiQuotes = strings.Contains(mode, "ANSI_QUOTES")
+		options.PipesAsConcat = strings.Contains(mode, "PIPES_AS_CONCAT")
+		options.NoBackslashEscapes = strings.Contains(mode, "NO_BACKSLASH_ESCAPES")
+		options.HighNotPrecedence = strings.Contains(mode, "HIGH_NOT_PRECEDENCE")
+	}
+	return options
+}
+
+func parseOptions(dialect expr.Dialect) parse.Options {
+	if dialect == expr.MySQL {
+		return parse.Options{Dialect: parse.MySQL}
+	}
+	return parse.Options{Dialect: parse.Spark}
+}
+
+// Execute runs one statement, without or with its semicolon. A statement with a result set has run as far as its first batch
+// needs; the rest runs as Next is called. The context governs the whole life of the result: cancelling it interrupts the
+// statement and leaves the session usable.
+func (s *Session) Execute(ctx context.Context, sql string) (*Result, error) {
+	return s.ExecuteAt(ctx, sql, parse.Pos{})
+}
+
+// ExecuteAt is Execute for a statement that stands inside a longer text, so that errors name the text's own lines.
+func (s *Session) ExecuteAt(ctx context.Context, sql string, start parse.Pos) (result *Result, err error) {
+	st := newStatement(ctx, s)
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = recovered(fault)
+		}
+		if err != nil {
+			st.close()
+			result, err = nil, translate(err, "")
+		}
+		s.mu.Lock()
+		s.warnings = st.warnings
+		s.mu.Unlock()
+	}()
+	options := s.ParseOptions()
+	options.Start = start
+	parsed, err := parse.Parse(sql, options)
+	if err != nil {
+		return nil, err
+	}
+	if result, err = st.run(parsed); err != nil {
+		return nil, err
+	}
+	result.Warnings = st.warnings
+	result.onClose(st.close)
+	return result, nil
+}

@@ -1,0 +1,276 @@
+package sqlengine
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/expr"
+)
+
+// variable is one session setting. A setting has one canonical name; Spark's configuration key for the same thing and the
+// MySQL name, where there are any, mean the same variable.
+type variable struct {
+	name    string
+	conf    string // Spark's key, "" where there is none
+	initial string
+	integer bool // shown as a number by @@name
+	fixed   bool // cannot be set
+	help    string
+	check   func(text string) error // nil: any text
+}
+
+// variables is every setting of a session. Settings that rule only writing come with the statements that write.
+var variables = []variable{
+	{name: "deltasql_dialect", initial: "auto", check: oneOf("auto", "mysql", "spark"), help: "which dialect decides where MySQL and Spark differ; auto is the door's own"},
+	{name: "deltasql_mysql_compare", initial: "off", check: isBoolean, help: "case- and accent-insensitive comparison of strings, as MySQL's default collation"},
+	{name: "deltasql_as_of", initial: "", check: nil, help: "reads every table as of this version number or time; empty for the latest"},
+	{name: "deltasql_skipping", conf: "spark.databricks.delta.stats.skipping", initial: "on", check: isBoolean, help: "skips files by partition values and statistics"},
+	{name: "deltasql_metadata_answers", conf: "spark.databricks.delta.optimizemetadataquery.enabled", initial: "on", check: isBoolean, help: "answers count(*), min and max from exact statistics without opening data files"},
+	{name: "deltasql_time_travel_guard", initial: "off", check: isBoolean, help: "refuses versions older than the table's delta.deletedFileRetentionDuration"},
+	{name: "deltasql_clamp_timestamps", initial: "off", check: isBoolean, help: "reads the latest version for a time after the last commit instead of failing"},
+	{name: "deltasql_changes_out_of_range", conf: "spark.databricks.delta.changedatafeed.timestampoutofrange.enabled", initial: "off", check: isBoolean, help: "table_changes that starts after the latest version is empty instead of an error"},
+	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
+	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},
+	{name: "time_zone", conf: "spark.sql.session.timezone", initial: "UTC", check: isTimeZone, help: "the zone in which times are read and shown"},
+	{name: "sql_mode", initial: "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,PIPES_AS_CONCAT", check: nil, help: "MySQL's modes; PIPES_AS_CONCAT and ANSI_QUOTES matter here"},
+	{name: "spark.sql.ansi.enabled", initial: "true", check: isAlwaysTrue, help: "always true: overflow and bad casts are errors"},
+	{name: "autocommit", initial: "1", integer: true, check: isBoolean, help: "every statement is its own transaction"},
+	{name: "character_set_client", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
+	{name: "character_set_connection", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
+	{name: "character_set_results", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
+	{name: "collation_connection", initial: "utf8mb4_bin", check: nil, help: "comparison is binary unless deltasql_mysql_compare is on"},
+	{name: "transaction_isolation", initial: "SERIALIZABLE", fixed: true, help: "a statement reads one version of each table"},
+	{name: "tx_isolation", initial: "SERIALIZABLE", fixed: true, help: "the same under its older name"},
+	{name: "version", initial: serverVersion, fixed: true, help: "the MySQL version that clients compare with"},
+	{name: "version_comment", initial: "deltasql", fixed: true, help: "the product"},
+	{name: "lower_case_table_names", initial: "2", integer: true, fixed: true, help: "names keep their case and match without it"},
+	{name: "max_allowed_packet", initial: "67108864", integer: true, fixed: true, help: "bytes of one statement"},
+}
+
+// serverVersion is what clients see as the server's version: MySQL's, then ours.
+const serverVersion = "8.0.40-deltasql"
+
+// variableIndex finds a variable by its own or by Spark's name, in lower case.
+var variableIndex = func() map[string]*variable {
+	index := map[string]*variable{}
+	for i := range variables {
+		v := &variables[i]
+		index[v.name] = v
+		if v.conf != "" {
+			index[v.conf] = v
+		}
+	}
+	return index
+}()
+
+// settings are the variables of one session. They are safe for concurrent use.
+type settings struct {
+	mu     sync.Mutex
+	values map[string]string    // by canonical name, what the session has set
+	conf   map[string]string    // spark.* keys without a meaning here, as written: accepted, shown again, else ignored
+	user   map[string]userValue // @name, in lower case
+}
+
+// userValue is what a user variable holds.
+type userValue struct {
+	value protocol.Value
+	of    protocol.DataType
+}
+
+func newSettings() *settings {
+	return &settings{values: map[string]string{}, conf: map[string]string{}, user: map[string]userValue{}}
+}
+
+// get is the value of a variable that is in the table.
+func (s *settings) get(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text, ok := s.values[name]; ok {
+		return text
+	}
+	return variableIndex[name].initial
+}
+
+// on is the value of a boolean variable.
+func (s *settings) on(name string) bool {
+	on, _ := parseBoolean(s.get(name))
+	return on
+}
+
+// set checks and stores a variable. Keys that start with spark. are always accepted, as Spark does.
+func (s *settings) set(name, text string) error {
+	lower := strings.ToLower(name)
+	v, ok := variableIndex[lower]
+	if !ok {
+		if strings.HasPrefix(lower, "spark.") {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.conf[name] = text
+			return nil
+		}
+		return unknownVariable(name)
+	}
+	if v.fixed {
+		return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be set", v.name)
+	}
+	if v.check != nil {
+		if err := v.check(text); err != nil {
+			return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be %q: %v", v.name, text, err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.values[v.name] = text
+	return nil
+}
+
+// show is the value of a name, and whether it has one.
+func (s *settings) show(name string) (string, bool) {
+	if v, ok := variableIndex[strings.ToLower(name)]; ok {
+		return s.get(v.name), true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, ok := s.conf[name]
+	return text, ok
+}
+
+// reset puts a variable back to its initial value; the empty name does so for all.
+func (s *settings) reset(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name == "" {
+		clear(s.values)
+		clear(s.conf)
+		return nil
+	}
+	lower := strings.ToLower(name)
+	v, ok := variableIndex[lower]
+	switch {
+	case ok:
+		delete(s.values, v.name)
+	case strings.HasPrefix(lower, "spark."):
+		delete(s.conf, name)
+	default:
+		return unknownVariable(name)
+	}
+	return nil
+}
+
+// all lists names with their values in the order of names.
+func (s *settings) all() [][2]string {
+	var out [][2]string
+	for i := range variables {
+		out = append(out, [2]string{variables[i].name, s.get(variables[i].name)})
+	}
+	s.mu.Lock()
+	for name, text := range s.conf {
+		out = append(out, [2]string{name, text})
+	}
+	s.mu.Unlock()
+	sort.Slice(out, func(i, j int) bool { return out[i][0] < out[j][0] })
+	return out
+}
+
+// userVariable is the value of @name.
+func (s *settings) userVariable(name string) (userValue, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.user[strings.ToLower(name)]
+	return v, ok
+}
+
+func (s *settings) setUser(name string, v userValue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.user[strings.ToLower(name)] = v
+}
+
+// system is the typed value of @@name.
+func (s *settings) system(name string) (protocol.Value, protocol.DataType, error) {
+	v, ok := variableIndex[strings.ToLower(name)]
+	if !ok {
+		return protocol.Value{}, protocol.DataType{}, unknownVariable(name)
+	}
+	text := s.get(v.name)
+	if v.integer {
+		number := int64(0)
+		if on, err := parseBoolean(text); err == nil && on {
+			number = 1
+		} else if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			number = n
+		}
+		return protocol.Value{Kind: protocol.KindLong, Int: number}, protocol.DataType{Kind: protocol.KindLong}, nil
+	}
+	return protocol.Value{Kind: protocol.KindString, Str: text}, protocol.DataType{Kind: protocol.KindString}, nil
+}
+
+func unknownVariable(name string) error {
+	names := make([]string, len(variables))
+	for i := range variables {
+		names[i] = variables[i].name
+	}
+	err := protocol.NewError("UNRESOLVED_VARIABLE", "there is no variable %s", name)
+	if near := nearest(name, names); near != "" {
+		return err.WithHint("did you mean %s? SHOW VARIABLES lists all", near)
+	}
+	return err.WithHint("SHOW VARIABLES lists all; names that start with spark. are always accepted")
+}
+
+// ---- checks ----
+
+func oneOf(allowed ...string) func(string) error {
+	return func(text string) error {
+		for _, a := range allowed {
+			if strings.EqualFold(a, text) {
+				return nil
+			}
+		}
+		return fmt.Errorf("it is one of %s", strings.Join(allowed, ", "))
+	}
+}
+
+func parseBoolean(text string) (bool, error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "on", "true", "1", "yes":
+		return true, nil
+	case "off", "false", "0", "no":
+		return false, nil
+	}
+	return false, fmt.Errorf("it is on or off")
+}
+
+func isBoolean(text string) error {
+	_, err := parseBoolean(text)
+	return err
+}
+
+// isAlwaysTrue guards a mode that has only one side here: answering in the other silently would be wrong.
+func isAlwaysTrue(text string) error {
+	if on, err := parseBoolean(text); err != nil || !on {
+		return fmt.Errorf("overflow and invalid casts are always errors here; use try_cast and the try_ functions")
+	}
+	return nil
+}
+
+func isUTF8(text string) error {
+	switch strings.ToLower(text) {
+	case "utf8", "utf8mb3", "utf8mb4", "binary", "null", "":
+		return nil
+	}
+	return fmt.Errorf("text is UTF-8 here")
+}
+
+func isClockAdvance(text string) error {
+	_, err := parseClockAdvance(text)
+	return err
+}
+
+func isTimeZone(text string) error {
+	_, err := expr.Zone(text)
+	return err
+}

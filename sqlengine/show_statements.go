@@ -1,0 +1,329 @@
+package sqlengine
+
+import (
+	"strings"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/meta"
+	"deltasql/sqlengine/parse"
+	"deltasql/txn/log"
+)
+
+// show answers SHOW in its forms; LIMIT and OFFSET apply to all of them.
+func (st *statement) show(s *parse.Show) (*Result, error) {
+	limit, limited, err := st.count(s.Limit)
+	if err != nil {
+		return nil, err
+	}
+	offset, _, err := st.count(s.Offset)
+	if err != nil {
+		return nil, err
+	}
+	table, err := st.shown(s)
+	if err != nil {
+		return nil, err
+	}
+	if limited || offset > 0 {
+		table = meta.Slice(table, offset, limit, limited)
+	}
+	return st.metaResult(table)
+}
+
+func (st *statement) shown(s *parse.Show) (meta.Table, error) {
+	switch s.What {
+	case "DATABASES":
+		return st.showDatabases(s)
+	case "CURRENT NAMESPACE":
+		return meta.Pairs("catalog", "namespace", [][2]string{{catalogName, st.session.Database()}}), nil
+	case "CATALOGS":
+		return st.showNames(s, "catalog", []string{catalogName})
+	case "TABLES", "VIEWS", "TABLE EXTENDED":
+		return st.showTables(s)
+	case "FUNCTIONS", "USER FUNCTIONS", "SYSTEM FUNCTIONS":
+		return st.showFunctions(s)
+	case "VARIABLES":
+		return st.showVariables(s)
+	case "WARNINGS", "ERRORS":
+		return st.showWarnings(s)
+	case "COLUMNS":
+		return st.showColumns(s)
+	case "PARTITIONS", "TBLPROPERTIES", "CREATE TABLE", "CREATE VIEW", "FEATURES", "FILES", "LOG", "CONSTRAINTS":
+		return st.showTable(s)
+	}
+	return meta.Table{}, placed(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "SHOW %s is not supported by this version", s.What), s.Pos)
+}
+
+func (st *statement) mysql() bool { return st.session.Dialect() == expr.MySQL }
+
+// refuseWhere answers for the SHOW forms whose WHERE is not supported: filtering must not be left out silently.
+func refuseWhere(s *parse.Show) error {
+	if s.Where == nil {
+		return nil
+	}
+	return protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "SHOW %s with WHERE is not supported by this version", s.What).
+		At(s.Pos.Line, s.Pos.Column).WithHint("use LIKE")
+}
+
+// showNames filters names by LIKE.
+func (st *statement) showNames(s *parse.Show, column string, names []string) (meta.Table, error) {
+	if err := refuseWhere(s); err != nil {
+		return meta.Table{}, err
+	}
+	var kept []string
+	for _, name := range names {
+		if meta.MatchLike(s.Like, name, st.mysql()) {
+			kept = append(kept, name)
+		}
+	}
+	return meta.Names(column, kept), nil
+}
+
+func (st *statement) showDatabases(s *parse.Show) (meta.Table, error) {
+	names, err := st.session.engine.catalog.databases(st.ctx)
+	if err != nil {
+		return meta.Table{}, err
+	}
+	return st.showNames(s, "namespace", names)
+}
+
+func (st *statement) showFunctions(s *parse.Show) (meta.Table, error) {
+	var names []string
+	if s.What != "USER FUNCTIONS" {
+		names = expr.Functions(st.session.Dialect())
+	}
+	return st.showNames(s, "function", names)
+}
+
+func (st *statement) showVariables(s *parse.Show) (meta.Table, error) {
+	if err := refuseWhere(s); err != nil {
+		return meta.Table{}, err
+	}
+	var kept [][2]string
+	for _, pair := range st.session.settings.all() {
+		if meta.MatchLike(s.Like, pair[0], true) {
+			kept = append(kept, pair)
+		}
+	}
+	return meta.Pairs("Variable_name", "Value", kept), nil
+}
+
+// showWarnings answers with the warnings of the statement before; errors are reported by the statement itself.
+func (st *statement) showWarnings(s *parse.Show) (meta.Table, error) {
+	warnings := st.session.Warnings()
+	st.warnings = warnings
+	if s.What == "ERRORS" {
+		warnings = nil
+	}
+	levels := make([]meta.Warning, len(warnings))
+	for i, w := range warnings {
+		levels[i] = meta.Warning{Code: w.Code, Message: w.Message}
+	}
+	return meta.Warnings(levels), nil
+}
+
+// databaseOf is the database of IN/FROM, or the current one.
+func (st *statement) databaseOf(in parse.Name) (string, error) {
+	if len(in) == 0 {
+		return st.session.Database(), nil
+	}
+	name := in
+	if len(name) == 2 && isCatalog(name[0].Name) {
+		name = name[1:]
+	}
+	if len(name) != 1 {
+		return "", at(protocol.NewError("SCHEMA_NOT_FOUND", "there is no database %s", written(in)), in)
+	}
+	database, err := st.session.engine.catalog.database(st.ctx, name[0].Name)
+	return database, at(err, in)
+}
+
+// showTables lists tables and views, or views alone.
+func (st *statement) showTables(s *parse.Show) (meta.Table, error) {
+	if err := refuseWhere(s); err != nil {
+		return meta.Table{}, err
+	}
+	database, err := st.databaseOf(s.In)
+	if err != nil {
+		return meta.Table{}, err
+	}
+	catalog := st.session.engine.catalog
+	var list []meta.Listed
+	add := func(entry meta.Listed) {
+		if meta.MatchLike(s.Like, entry.Name, st.mysql()) {
+			list = append(list, entry)
+		}
+	}
+	if s.What != "VIEWS" {
+		tables, err := catalog.tables(st.ctx, database)
+		if err != nil {
+			return meta.Table{}, err
+		}
+		for _, name := range tables {
+			add(meta.Listed{Namespace: database, Name: name})
+		}
+	}
+	views, err := catalog.views(st.ctx, database)
+	if err != nil {
+		return meta.Table{}, err
+	}
+	for _, name := range views {
+		add(meta.Listed{Namespace: database, Name: name, View: true})
+	}
+	for _, name := range st.session.temporaryViews() {
+		add(meta.Listed{Name: name, Temporary: true, View: true})
+	}
+	meta.SortListed(list)
+	switch s.What {
+	case "VIEWS":
+		return meta.ShowViews(list), nil
+	case "TABLE EXTENDED":
+		return meta.ShowTablesExtended(list, st.information), nil
+	}
+	return meta.ShowTables(list), nil
+}
+
+// information is a table's text in SHOW TABLE EXTENDED; a table that does not open says why.
+func (st *statement) information(entry meta.Listed) string {
+	if entry.View {
+		return "Type: VIEW\n"
+	}
+	t, err := st.lookUp(st.ctx, entry.Namespace, entry.Name)
+	if err == nil {
+		var subject meta.Subject
+		if subject, err = st.subject(t, nil); err == nil {
+			return meta.Information(subject)
+		}
+	}
+	return "cannot be opened: " + translate(err, "").Error() + "\n"
+}
+
+// inDatabase puts the database of IN/FROM before a bare name: SHOW COLUMNS IN t IN d.
+func inDatabase(table, in parse.Name) parse.Name {
+	if len(in) == 0 || len(table) != 1 {
+		return table
+	}
+	return append(append(parse.Name{}, in...), table...)
+}
+
+func (st *statement) showColumns(s *parse.Show) (meta.Table, error) {
+	t, err := st.resolve(st.ctx, inDatabase(s.Table, s.In))
+	if err != nil {
+		return meta.Table{}, err
+	}
+	var names []string
+	switch {
+	case t.view != nil:
+		columns, err := st.viewColumns(t.view)
+		if err != nil {
+			return meta.Table{}, err
+		}
+		for _, c := range columns {
+			names = append(names, c.Name)
+		}
+	case t.format != "":
+		files, err := st.filesRelation(st.ctx, t)
+		if err != nil {
+			return meta.Table{}, err
+		}
+		for _, c := range files.Columns {
+			names = append(names, c.Name)
+		}
+	default:
+		subject, err := st.subject(t, nil)
+		if err != nil {
+			return meta.Table{}, at(err, s.Table)
+		}
+		for _, field := range subject.Snapshot.Config().Schema.Fields {
+			names = append(names, string(field.Name))
+		}
+	}
+	return st.showNames(s, "col_name", names)
+}
+
+// showTable answers the SHOW forms about one Delta table.
+func (st *statement) showTable(s *parse.Show) (meta.Table, error) {
+	if err := refuseWhere(s); err != nil {
+		return meta.Table{}, err
+	}
+	name := inDatabase(s.Table, s.In)
+	t, err := st.resolve(st.ctx, name)
+	if err != nil {
+		return meta.Table{}, err
+	}
+	if t.view != nil && strings.HasPrefix(s.What, "CREATE ") {
+		return meta.Names("createtab_stmt", []string{t.view.createStatement()}), nil
+	}
+	table, err := st.table(t, "SHOW "+s.What)
+	if err != nil {
+		return meta.Table{}, at(err, name)
+	}
+	moment, err := st.moment(s.AsOf)
+	if err != nil {
+		return meta.Table{}, err
+	}
+	subject, err := st.subject(t, moment)
+	if err != nil {
+		return meta.Table{}, at(err, name)
+	}
+	switch s.What {
+	case "PARTITIONS":
+		filters, err := st.partitionFilters(s)
+		if err != nil {
+			return meta.Table{}, err
+		}
+		partitions, err := meta.Partitions(subject, filters)
+		if err != nil {
+			return meta.Table{}, at(err, name)
+		}
+		return partitions, nil
+	case "TBLPROPERTIES":
+		return meta.Properties(subject, s.Key), nil
+	case "CREATE TABLE", "CREATE VIEW":
+		return meta.CreateTable(subject), nil
+	case "FEATURES":
+		return meta.Features(subject), nil
+	case "FILES":
+		return meta.Files(subject), nil
+	case "CONSTRAINTS":
+		return meta.Constraints(subject), nil
+	}
+	return st.showLog(table)
+}
+
+func (st *statement) showLog(table *log.Table) (meta.Table, error) {
+	files := table.Store().List(st.ctx, logFolder+"/", "")
+	return meta.Log(files, func(version int64) (log.Commit, error) {
+		for commit, err := range table.Commits(st.ctx, version, version) {
+			return commit, err
+		}
+		return log.Commit{}, protocol.NewError("DELTA_LOG_FILE_NOT_FOUND", "version %d is not there", version)
+	}), nil
+}
+
+func (st *statement) partitionFilters(s *parse.Show) ([]meta.PartitionFilter, error) {
+	var filters []meta.PartitionFilter
+	for _, p := range s.Spec {
+		if p.Value == nil {
+			return nil, protocol.NewError("PARSE_SYNTAX_ERROR", "PARTITION (%s) needs a value", p.Name.Name).At(p.Name.Pos.Line, p.Name.Pos.Column)
+		}
+		v, err := st.constant(p.Value)
+		if err != nil {
+			return nil, err
+		}
+		filters = append(filters, meta.PartitionFilter{Column: p.Name.Name, Text: strings.TrimSpace(v.value.Text()), Null: v.value.Null})
+	}
+	return filters, nil
+}
+
+// refresh forgets what is known of a table.
+func (st *statement) refresh(s *parse.Refresh) (*Result, error) {
+	t, err := st.resolve(st.ctx, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	if t.view == nil && t.format == "" {
+		st.session.engine.catalog.forget(t.path)
+	}
+	return &Result{}, nil
+}

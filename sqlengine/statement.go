@@ -1,0 +1,133 @@
+package sqlengine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
+	"deltasql/txn/log"
+)
+
+// statement is one statement while it runs: its clock, the snapshots it has pinned, what it must free.
+type statement struct {
+	ctx      context.Context
+	session  *Session
+	now      time.Time
+	pins     map[string]*log.Snapshot  // by path and moment (Q1)
+	folded   map[string]protocol.Value // constants by their text
+	warnings []Warning
+	release  []func() // run once by close, last added first
+	admitted bool
+	explain  *explanation // collects what scans report, nil outside EXPLAIN
+}
+
+func newStatement(ctx context.Context, s *Session) *statement {
+	return &statement{ctx: ctx, session: s, now: s.now(), pins: map[string]*log.Snapshot{}, folded: map[string]protocol.Value{}}
+}
+
+// onClose adds something to run when the statement ends.
+func (st *statement) onClose(f func()) { st.release = append(st.release, f) }
+
+func (st *statement) close() {
+	for i := len(st.release) - 1; i >= 0; i-- {
+		st.release[i]()
+	}
+	st.release = nil
+}
+
+// admit waits for the statement's turn, once.
+func (st *statement) admit() error {
+	if st.admitted {
+		return nil
+	}
+	release, err := st.session.engine.admit(st.ctx)
+	if err != nil {
+		return err
+	}
+	st.admitted = true
+	st.onClose(release)
+	return nil
+}
+
+func (st *statement) warn(code int, format string, args ...any) {
+	st.warnings = append(st.warnings, Warning{code, fmt.Sprintf(format, args...)})
+}
+
+// run does what the statement says.
+func (st *statement) run(parsed parse.Statement) (*Result, error) {
+	switch s := parsed.(type) {
+	case *parse.QueryStatement:
+		return st.query(s.Query)
+	case *parse.Explain:
+		return st.explainStatement(s)
+	case *parse.Use:
+		return st.use(s)
+	case *parse.Describe:
+		return st.describe(s)
+	case *parse.Show:
+		return st.show(s)
+	case *parse.Set:
+		return st.set(s)
+	case *parse.Reset:
+		return &Result{}, st.session.settings.reset(s.Name)
+	case *parse.CreateView:
+		return st.createView(s)
+	case *parse.DropView:
+		return st.dropView(s)
+	case *parse.Refresh:
+		return st.refresh(s)
+	case *parse.Unsupported:
+		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "%s is not supported by this version, which reads tables", s.Verb).
+			At(s.Pos.Line, s.Pos.Column)
+	}
+	return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "this statement is not supported by this version")
+}
+
+// context is what lowering needs to know of the session.
+func (st *statement) context() *expr.Context {
+	s := st.session
+	mode := strings.ToUpper(s.settings.get("sql_mode"))
+	return &expr.Context{
+		Dialect:       s.Dialect(),
+		TimeZone:      s.settings.get("time_zone"),
+		Now:           st.now,
+		Database:      s.Database(),
+		User:          s.options.User,
+		Version:       serverVersion,
+		PipesAsConcat: strings.Contains(mode, "PIPES_AS_CONCAT"),
+		AnsiQuotes:    strings.Contains(mode, "ANSI_QUOTES"),
+		MySQLCompare:  s.settings.on("deltasql_mysql_compare"),
+		ConnectionID:  s.id,
+		Variable:      st.variable,
+		Assign:        st.assign,
+		Warn:          func(code int, message string) { st.warn(code, "%s", message) },
+	}
+}
+
+// variable is the value of @name (scope "user") or @@name.
+func (st *statement) variable(scope, name string) (protocol.Value, protocol.DataType, error) {
+	settings := st.session.settings
+	if scope == "user" {
+		if v, ok := settings.userVariable(name); ok {
+			return v.value, v.of, nil
+		}
+		return protocol.Value{Kind: protocol.KindVoid, Null: true}, protocol.DataType{Kind: protocol.KindVoid}, nil
+	}
+	return settings.system(name)
+}
+
+func (st *statement) assign(name string, value protocol.Value) {
+	st.session.settings.setUser(name, userValue{value, typeOfValue(value)})
+}
+
+// typeOfValue is the type of a bare value.
+func typeOfValue(v protocol.Value) protocol.DataType {
+	if v.Kind == protocol.KindDecimal {
+		return protocol.DataType{Kind: v.Kind, Precision: 38, Scale: v.Scale}
+	}
+	return protocol.DataType{Kind: v.Kind}
+}
