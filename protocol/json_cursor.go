@@ -16,9 +16,10 @@ const maxJSONDepth = 1600
 // matched exactly (the standard library also accepts "PATH" for "path"), a member given twice is noticed, and every
 // complaint can name the member. It allocates only for strings that are kept.
 type jsonCursor struct {
-	data  []byte
-	pos   int
-	depth int
+	data    []byte
+	pos     int
+	depth   int
+	scratch []byte // the last string that had escapes; see rawString
 }
 
 // jsonFault is a syntax or type error at a byte offset, with the path of members that leads to it.
@@ -109,7 +110,7 @@ func (c *jsonCursor) null() bool {
 }
 
 // object calls member with each member's name, the cursor standing at its value, which member must consume.
-// The name is valid only during the call.
+// The name is valid only until the next string is read.
 func (c *jsonCursor) object(member func(name []byte) error) error {
 	if c.peek() != '{' {
 		return c.expected("an object")
@@ -191,7 +192,8 @@ func (c *jsonCursor) str() (string, error) {
 	return string(raw), err
 }
 
-// rawString reads a string; the bytes alias the input where it has no escapes. Invalid UTF-8 becomes U+FFFD.
+// rawString reads a string. The bytes alias the input, or where it has escapes a buffer that the next such string reuses.
+// Invalid UTF-8 becomes U+FFFD.
 func (c *jsonCursor) rawString() ([]byte, error) {
 	start := c.pos + 1
 	ascii := true
@@ -230,7 +232,8 @@ func replaceInvalid(text []byte) []byte {
 
 // escapedString goes on from the first backslash, at i.
 func (c *jsonCursor) escapedString(start, i int) ([]byte, error) {
-	out := make([]byte, 0, (i-start)+64)
+	out := c.scratch[:0]
+	defer func() { c.scratch = out }()
 	for run := start; ; {
 		for i < len(c.data) && c.data[i] != '"' && c.data[i] != '\\' && c.data[i] >= 0x20 {
 			i++
