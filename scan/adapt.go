@@ -138,6 +138,8 @@ func (a *adapter) from(t protocol.DataType, file *duck.Type) (convert, error) {
 	}, nil
 }
 
+// fromVariant: an annotated variant needs nothing, at the price that DuckDB 2.0 reads a variant null (JSON's null as the
+// whole value) of such a column as NULL; in a column without annotation it stays apart from NULL.
 func fromVariant(file *duck.Type) (convert, error) {
 	if file.Kind == duck.KindVariant {
 		return nil, nil

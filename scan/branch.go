@@ -124,7 +124,7 @@ func (w *branchWriter) write(n int) (string, *duck.Set, error) {
 		if err != nil {
 			return "", nil, w.blame(c, err)
 		}
-		outputs[i] = fmt.Sprintf("%s AS c%d", expression, i)
+		outputs[i] = fmt.Sprintf("%s AS c%d", padded(c.field, expression), i)
 	}
 	if len(outputs) == 0 {
 		outputs = []string{"1 AS c0"}

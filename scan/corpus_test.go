@@ -342,6 +342,11 @@ func writeSorted(text *strings.Builder, entries []string) {
 }
 
 func writeJSON(text *strings.Builder, t protocol.DataType, value any) {
+	if object, ok := value.(map[string]any); ok && t.Kind == protocol.KindVariant {
+		if inner, ok := object["$variant"]; ok {
+			value = inner // a variant null counts as NULL here, see fromVariant
+		}
+	}
 	if value == nil {
 		text.WriteString("NULL")
 		return
@@ -395,16 +400,39 @@ func writeJSON(text *strings.Builder, t protocol.DataType, value any) {
 		}
 		writeSorted(text, entries)
 	case protocol.KindVariant:
-		if object, ok := value.(map[string]any); ok {
-			if inner, ok := object["$variant"]; ok {
-				value = inner
-			}
-		}
-		plain, _ := json.Marshal(value)
-		text.Write(plain)
+		writePlain(text, value)
 	case protocol.KindString, protocol.KindBinary, protocol.KindDate, protocol.KindTimestamp, protocol.KindTimestampNTZ:
 		text.WriteString(strconv.Quote(value.(string)))
 	default:
 		fmt.Fprint(text, value)
+	}
+}
+
+// writePlain writes the JSON of a variant; numbers are compared as numbers.
+func writePlain(text *strings.Builder, value any) {
+	switch value := value.(type) {
+	case json.Number:
+		number, err := value.Float64()
+		if err != nil {
+			panic(err)
+		}
+		text.WriteString(strconv.FormatFloat(number, 'g', -1, 64))
+	case []any:
+		for _, element := range value {
+			writePlain(text, element)
+			text.WriteByte(',')
+		}
+	case map[string]any:
+		var entries []string
+		for name, member := range value {
+			var entry strings.Builder
+			entry.WriteString(name + ":")
+			writePlain(&entry, member)
+			entries = append(entries, entry.String())
+		}
+		writeSorted(text, entries)
+	default:
+		plain, _ := json.Marshal(value)
+		text.Write(plain)
 	}
 }

@@ -120,7 +120,7 @@ func Build(ctx context.Context, in *duck.Instance, req Request) (*Relation, erro
 	report := Report{Version: snapshot.Version(), Files: files.Len()}
 	add := func(i int) error { return b.addSnapshotFile(files, i) }
 	if req.Skip && req.Predicate != nil {
-		result := snapshot.Stats().Prune(req.Predicate)
+		result := snapshot.Stats().Prune(withoutChars(req.Predicate, config))
 		report.SkippedByPartition, report.SkippedByStats, report.By = result.SkippedByPartition, result.SkippedByStats, result.By
 		for _, i := range result.Keep {
 			if err := add(int(i)); err != nil {
