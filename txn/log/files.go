@@ -182,6 +182,25 @@ func (f *Files) Add(i int) protocol.AddFile {
 	return add
 }
 
+// RepeatedPaths gives the paths of files that are live more than once, with different deletion vectors. The protocol
+// forbids it; such a table's rows are counted as often, as other engines do, and a check should say so (bugs LR-07).
+func (f *Files) RepeatedPaths() []string {
+	var repeated []string
+	if f.vectors == 0 {
+		return nil
+	}
+	seen := make(map[uint64]bool, f.Len())
+	for i := range f.Len() {
+		k, at := f.at(i)
+		hash := fileKey{path: canonicalPath(k.path.at(at))}.hash()
+		if seen[hash] {
+			repeated = append(repeated, f.Path(i))
+		}
+		seen[hash] = true
+	}
+	return repeated
+}
+
 // numRecords finds the member numRecords of a statistics object without parsing the rest: writers put it first, and
 // where they do not the object is parsed.
 func numRecords(stats []byte) (int64, bool) {

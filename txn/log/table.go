@@ -180,6 +180,7 @@ func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error
 	if err != nil {
 		return nil, t.explain(err)
 	}
+	snapshot.state.index = nil // it is never extended
 	if len(t.older) == olderSnapshots {
 		t.older = slices.Delete(t.older, 0, 1)
 	}

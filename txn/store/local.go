@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 	"sync/atomic"
+	"syscall"
 )
 
 // Local is a folder of the local file system.
@@ -358,7 +359,7 @@ func (l *Local) describe(name string) string { return l.path(name) }
 // wrap maps the errors of the file system to the sentinels.
 func (l *Local) wrap(operation, name string, err error) error {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s %s: %w", operation, l.describe(name), ErrNotFound)
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s %s: %w", operation, l.describe(name), ErrExists)
