@@ -253,7 +253,8 @@ type CTE struct {
 	Name         string
 	Query        *Query
 	Recursive    bool
-	Materialized bool
+	Materialized bool // a volatile query, which must run once however often it is named
+	References   int  // how often the statement names it; a recursive one counts its own naming too
 	Columns      []Column0
 }
 

@@ -1,0 +1,380 @@
+package bind
+
+import (
+	"strings"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
+)
+
+// groupBy resolves GROUP BY into grouping sets: ordinals, aliases (behind columns), ALL, ROLLUP, CUBE and GROUPING SETS.
+func (k *block) groupBy() error {
+	g := k.ast.GroupBy
+	if g == nil {
+		return nil
+	}
+	k.aggregated, k.sel.Grouped = true, true
+	if g.All {
+		return k.groupByAll()
+	}
+	sets := []expr.GroupSet{{}}
+	var plain [][]expr.Expr
+	for _, el := range g.Elements {
+		if el.Kind == parse.GroupExpr {
+			key, err := k.groupKey(el.Expr)
+			if err != nil {
+				return err
+			}
+			if (g.WithRollup || g.WithCube) && !isTuple(el.Expr) {
+				plain = append(plain, key)
+				continue
+			}
+			if sets, err = k.cross(sets, []expr.GroupSet{key}, el.Expr.At()); err != nil {
+				return err
+			}
+			continue
+		}
+		parts, at, err := k.groupParts(el)
+		if err != nil {
+			return err
+		}
+		var more []expr.GroupSet
+		switch el.Kind {
+		case parse.GroupRollup:
+			more = rollup(parts)
+		case parse.GroupCube:
+			if more, err = k.cube(parts, at); err != nil {
+				return err
+			}
+		default:
+			for _, p := range parts {
+				more = append(more, p)
+			}
+		}
+		if sets, err = k.cross(sets, more, at); err != nil {
+			return err
+		}
+	}
+	if plain != nil {
+		more := rollup(plain)
+		if g.WithCube {
+			var err error
+			if more, err = k.cube(plain, k.ast.Pos); err != nil {
+				return err
+			}
+		}
+		var err error
+		if sets, err = k.cross(sets, more, k.ast.Pos); err != nil {
+			return err
+		}
+	}
+	k.sel.GroupBy = sets
+	return nil
+}
+
+func isTuple(x parse.Expr) bool { _, ok := x.(*parse.Tuple); return ok }
+
+func (k *block) groupParts(el parse.GroupElement) (parts [][]expr.Expr, at parse.Pos, err error) {
+	at = k.ast.Pos
+	for _, set := range el.Sets {
+		part := []expr.Expr{}
+		for _, x := range set {
+			at = x.At()
+			key, err := k.groupKey(x)
+			if err != nil {
+				return nil, at, err
+			}
+			part = append(part, key...)
+		}
+		parts = append(parts, part)
+	}
+	return parts, at, nil
+}
+
+// groupKey binds one key; a tuple stands for its members.
+func (k *block) groupKey(x parse.Expr) ([]expr.Expr, error) {
+	if t, ok := x.(*parse.Tuple); ok {
+		var keys []expr.Expr
+		for _, member := range t.Items {
+			key, err := k.groupKey(member)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, key...)
+		}
+		return keys, nil
+	}
+	key, err := k.ordinal(x, "GROUP_BY_POS_OUT_OF_RANGE", "GROUP BY")
+	if err != nil {
+		return nil, err
+	}
+	_, name := x.(*parse.Column)
+	byItem := key != nil || name
+	if key == nil {
+		if key, err = expr.Bind(k.env(clauseGroup), x); err != nil {
+			return nil, err
+		}
+	}
+	if contains(key, isAggregate) {
+		if byItem {
+			return nil, fail("GROUP_BY_POS_AGGREGATE", x.At(), "GROUP BY refers to a select item that contains an aggregate")
+		}
+		return nil, fail("GROUP_BY_AGGREGATE", x.At(), "an aggregate cannot stand in GROUP BY")
+	}
+	if contains(key, isWindow) {
+		return nil, fail("DELTASQL_MISPLACED_WINDOW", x.At(), "a window function cannot stand in GROUP BY")
+	}
+	if !groupable(key.Type()) {
+		return nil, fail("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", x.At(), "GROUP BY cannot use a value of type %s", key.Type())
+	}
+	for _, known := range k.keys {
+		if same(known, key) {
+			return []expr.Expr{known}, nil
+		}
+	}
+	k.keys = append(k.keys, key)
+	return []expr.Expr{key}, nil
+}
+
+func groupable(t protocol.DataType) bool {
+	switch t.Kind {
+	case protocol.KindVariant:
+		return false
+	case protocol.KindArray:
+		return groupable(*t.Element)
+	case protocol.KindMap:
+		return groupable(*t.Key) && groupable(*t.Value)
+	case protocol.KindStruct:
+		for _, f := range t.Fields {
+			if !groupable(f.Type) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// groupByAll takes every item without an aggregate as a key.
+func (k *block) groupByAll() error {
+	set := expr.GroupSet{}
+	for _, it := range k.items {
+		if contains(it.value, isAggregate) || contains(it.value, isWindow) {
+			continue
+		}
+		if _, ok := it.value.(*expr.Literal); ok {
+			continue
+		}
+		if !groupable(it.value.Type()) {
+			return fail("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", it.at, "GROUP BY ALL cannot use `%s` of type %s", it.name, it.value.Type())
+		}
+		set = append(set, it.value)
+		k.keys = append(k.keys, it.value)
+	}
+	k.sel.GroupBy = []expr.GroupSet{set}
+	return nil
+}
+
+// cross combines the grouping sets of two elements: every set of one with every set of the other.
+func (k *block) cross(left, right []expr.GroupSet, at parse.Pos) ([]expr.GroupSet, error) {
+	if len(left)*len(right) > maxSets {
+		return nil, fail("DELTASQL_LIMIT_EXCEEDED", at, "GROUP BY makes more than %d grouping sets", maxSets)
+	}
+	var out []expr.GroupSet
+	for _, l := range left {
+		for _, r := range right {
+			set := append(expr.GroupSet{}, l...)
+			for _, key := range r {
+				if !member(set, key) {
+					set = append(set, key)
+				}
+			}
+			out = append(out, set)
+		}
+	}
+	return out, nil
+}
+
+func member(list []expr.Expr, e expr.Expr) bool {
+	for _, x := range list {
+		if x == e {
+			return true
+		}
+	}
+	return false
+}
+
+// rollup gives (a, b), (a), ().
+func rollup(parts [][]expr.Expr) []expr.GroupSet {
+	var sets []expr.GroupSet
+	for n := len(parts); n >= 0; n-- {
+		set := expr.GroupSet{}
+		for _, p := range parts[:n] {
+			set = append(set, p...)
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// cube gives every subset.
+func (k *block) cube(parts [][]expr.Expr, at parse.Pos) ([]expr.GroupSet, error) {
+	if len(parts) > 12 {
+		return nil, fail("DELTASQL_LIMIT_EXCEEDED", at, "CUBE takes at most 12 columns")
+	}
+	var sets []expr.GroupSet
+	for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
+		set := expr.GroupSet{}
+		for i, p := range parts {
+			if mask&(1<<(len(parts)-1-i)) != 0 {
+				set = append(set, p...)
+			}
+		}
+		sets = append(sets, set)
+	}
+	return sets, nil
+}
+
+// checkGroups makes sure that a grouped block uses only keys and aggregates outside of aggregates, and fills in what depends
+// on the keys (grouping_id, nullability). A block with aggregates and no GROUP BY is one group.
+func (k *block) checkGroups(out *expr.Query) error {
+	if !k.aggregated {
+		return nil
+	}
+	if k.sel.GroupBy == nil {
+		k.sel.GroupBy = []expr.GroupSet{{}}
+	}
+	for i := range k.sel.Items {
+		checked, err := k.grouped(k.sel.Items[i], k.items[i].at)
+		if err != nil {
+			return err
+		}
+		k.sel.Items[i] = checked
+		if len(k.sel.GroupBy) > 1 && member(k.keys, checked) {
+			out.Output.Columns[i].Nullable = true
+		}
+	}
+	for _, clause := range []*expr.Expr{&k.sel.Having, &k.sel.Qualify} {
+		if *clause == nil {
+			continue
+		}
+		checked, err := k.grouped(*clause, k.ast.Pos)
+		if err != nil {
+			return err
+		}
+		*clause = checked
+	}
+	for i, x := range k.sel.DistinctOn {
+		checked, err := k.grouped(x, k.ast.Pos)
+		if err != nil {
+			return err
+		}
+		k.sel.DistinctOn[i] = checked
+	}
+	for i, o := range out.OrderBy {
+		if c, ok := o.Expr.(*expr.Column); ok && c.Relation == out.Output {
+			continue
+		}
+		checked, err := k.grouped(o.Expr, k.ast.Pos)
+		if err != nil {
+			return err
+		}
+		out.OrderBy[i].Expr = checked
+	}
+	return nil
+}
+
+// grouped checks one expression of a grouped block.
+func (k *block) grouped(e expr.Expr, at parse.Pos) (expr.Expr, error) {
+	var fault error
+	checked := rewrite(e, func(x expr.Expr) expr.Expr {
+		for _, key := range k.keys {
+			if same(key, x) {
+				return key
+			}
+		}
+		switch x := x.(type) {
+		case *expr.Aggregate:
+			return x
+		case *expr.Grouping:
+			g, err := k.grouping(x, at)
+			if err != nil && fault == nil {
+				fault = err
+			}
+			return g
+		case *expr.Column:
+			if !k.relations[x.Relation] {
+				return nil
+			}
+			if k.b.opts.AnyValue && k.mysql() {
+				return &expr.Aggregate{Typed: expr.Typed{Of: x.Of, Null: true}, Name: "first", Args: []expr.Expr{x}}
+			}
+			if fault == nil {
+				fault = k.ungrouped(x, at)
+			}
+		}
+		if q := expr.QueryOf(x); q != nil && fault == nil {
+			walkQuery(q, func(inner expr.Expr) {
+				walk(inner, true, func(y expr.Expr) bool {
+					if c, ok := y.(*expr.Column); ok && k.relations[c.Relation] && !k.isKey(c) && fault == nil {
+						fault = k.ungrouped(c, at)
+					}
+					return fault == nil
+				})
+			})
+		}
+		return nil
+	})
+	return checked, fault
+}
+
+func (k *block) isKey(e expr.Expr) bool {
+	for _, key := range k.keys {
+		if same(key, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *block) ungrouped(c *expr.Column, at parse.Pos) error {
+	name := c.Relation.Columns[c.Index].Name
+	if !k.sel.Grouped {
+		return fail("MISSING_GROUP_BY", at, "the query has an aggregate and no GROUP BY, so the column `%s` has no single value", name).
+			WithHint("add GROUP BY, or aggregate the column, for example any_value(%s)", name)
+	}
+	return fail("MISSING_AGGREGATION", at, "the column `%s` is neither in GROUP BY nor inside an aggregate", name).
+		WithHint("add it to GROUP BY, or use any_value(%s) if any value of the group will do", name)
+}
+
+// grouping checks that GROUPING's arguments are keys; without arguments (grouping_id()) it takes all of them.
+func (k *block) grouping(g *expr.Grouping, at parse.Pos) (expr.Expr, error) {
+	if !k.sel.Grouped {
+		return g, fail("UNSUPPORTED_GROUPING_EXPRESSION", at, "grouping and grouping_id need GROUP BY with ROLLUP, CUBE or GROUPING SETS")
+	}
+	n := *g
+	n.Args = nil
+	if len(g.Args) == 0 {
+		n.Args = append(n.Args, k.keys...)
+		return &n, nil
+	}
+	for _, a := range g.Args {
+		found := false
+		for _, key := range k.keys {
+			if same(key, a) {
+				n.Args, found = append(n.Args, key), true
+				break
+			}
+		}
+		if !found {
+			var names []string
+			for _, key := range k.keys {
+				if c, ok := key.(*expr.Column); ok {
+					names = append(names, c.Relation.Columns[c.Index].Name)
+				}
+			}
+			return g, fail("GROUPING_COLUMN_MISMATCH", at, "an argument of grouping is not among the keys of GROUP BY (%s)", strings.Join(names, ", "))
+		}
+	}
+	return &n, nil
+}
