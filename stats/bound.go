@@ -54,17 +54,16 @@ type scalar struct {
 
 // boundReader turns the tokens of one leaf into bounds. Whatever does not parse, or is outside the leaf's type, is unknown.
 type boundReader struct {
-	kind       protocol.Kind
-	precision  int
-	scale      int
-	widened    bool // a double that was a float in older files
-	storage    storage
-	scratchMin []byte
-	scratchMax []byte
+	kind      protocol.Kind
+	precision int
+	scale     int
+	widened   bool // a double that was a float in older files
+	storage   storage
+	scratch   []byte
 }
 
-// bounds are the bounds of one file, wide enough for whatever the writer may have cut off. s of a text is in sMin and sMax, which
-// are valid until the next call.
+// bounds are the bounds of one file, wide enough for whatever the writer may have cut off. Texts are in sMin and sMax and valid
+// until the next scan; all other fields are valid only as far as hasMin and hasMax say.
 type bounds struct {
 	min, max       scalar
 	sMin, sMax     []byte
@@ -79,11 +78,8 @@ func newBoundReader(leaf Leaf, widened bool) *boundReader {
 }
 
 // read gives the bounds of the tokens min and max. Bounds in the wrong order are both unknown.
-func (r *boundReader) read(s *scanner, min, max token) bounds {
-	var b bounds
-	if r.storage == noStorage {
-		return b
-	}
+func (r *boundReader) read(s *scanner, min, max token, b *bounds) {
+	b.hasMin, b.hasMax = false, false
 	if text, ok := boundText(s, min); ok {
 		switch r.storage {
 		case ints:
@@ -93,9 +89,11 @@ func (r *boundReader) read(s *scanner, min, max token) bounds {
 		case decimals:
 			b.min.d, b.hasMin = readDecimal(text, r.precision, r.scale)
 		case texts:
-			if min.kind != tokenScalar {
-				r.scratchMin, b.hasMin = append(r.scratchMin[:0], lowText(text)...), true
-				b.sMin = r.scratchMin
+			b.hasMin = min.kind != tokenScalar
+			b.sMin = lowText(text)
+			if min.kind == tokenEscaped { // the scanner's scratch is wanted for max
+				r.scratch = append(r.scratch[:0], b.sMin...)
+				b.sMin = r.scratch
 			}
 		}
 	}
@@ -108,16 +106,13 @@ func (r *boundReader) read(s *scanner, min, max token) bounds {
 		case decimals:
 			b.max.d, b.hasMax = readDecimal(text, r.precision, r.scale)
 		case texts:
-			if max.kind != tokenScalar && boundedAbove(text) {
-				r.scratchMax, b.hasMax = append(r.scratchMax[:0], text...), true
-				b.sMax = r.scratchMax
-			}
+			b.hasMax = max.kind != tokenScalar && boundedAbove(text)
+			b.sMax = text
 		}
 	}
-	if b.hasMin && b.hasMax && r.inverted(&b) {
-		return bounds{}
+	if b.hasMin && b.hasMax && r.inverted(b) {
+		b.hasMin, b.hasMax = false, false
 	}
-	return b
 }
 
 func (r *boundReader) inverted(b *bounds) bool {
@@ -335,12 +330,15 @@ var replacement = []byte("\uFFFD")
 
 // lowText is a lower bound of what text stood for.
 func lowText(text []byte) []byte {
-	if at := bytes.Index(text, replacement); at >= 0 {
-		return text[:at]
+	if bytes.IndexByte(text, replacement[0]) < 0 {
+		return text
 	}
-	return text
+	low, _, _ := bytes.Cut(text, replacement)
+	return low
 }
 
 // boundedAbove tells whether text is an upper bound: older writers put U+FFFD behind a cut maximum, which characters outside the
 // basic plane exceed (bugs ST-05).
-func boundedAbove(text []byte) bool { return !bytes.Contains(text, replacement) }
+func boundedAbove(text []byte) bool {
+	return bytes.IndexByte(text, replacement[0]) < 0 || !bytes.Contains(text, replacement)
+}

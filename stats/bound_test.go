@@ -19,7 +19,8 @@ func boundsOf(kind string, min, max string) bounds {
 	if !s.scan([]byte(`{"minValues":{"a":` + min + `},"maxValues":{"a":` + max + `}}`)) {
 		return bounds{}
 	}
-	b := newBoundReader(leaf, false).read(s, s.leaf(0)[sectionMin], s.leaf(0)[sectionMax])
+	var b bounds
+	newBoundReader(leaf, false).read(s, s.leaf(0)[sectionMin], s.leaf(0)[sectionMax], &b)
 	b.min.s, b.max.s = string(b.sMin), string(b.sMax)
 	return b
 }

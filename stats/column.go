@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -35,38 +36,92 @@ type vector struct {
 	offsets []uint32 // text i is arena[offsets[i]:offsets[i+1]]
 }
 
+// newVector makes room for n elements, to be set in any order; texts by a textFiller.
 func newVector(kind storage, n int) vector {
 	v := vector{storage: kind}
 	switch kind {
 	case ints:
-		v.ints = make([]int64, 0, n)
+		v.ints = make([]int64, n)
 	case floats:
-		v.floats = make([]float64, 0, n)
+		v.floats = make([]float64, n)
 	case decimals:
-		v.decs = make([]protocol.Int128, 0, n)
+		v.decs = make([]protocol.Int128, n)
 	case texts:
-		v.offsets = make([]uint32, 1, n+1)
+		v.offsets = make([]uint32, n+1)
 	}
 	return v
 }
 
-// add appends; text is the value of the texts storage.
-func (v *vector) add(value scalar, text []byte) {
+func (v *vector) set(i int, value *scalar) {
 	switch v.storage {
 	case ints:
-		v.ints = append(v.ints, value.i)
+		v.ints[i] = value.i
 	case floats:
-		v.floats = append(v.floats, value.f)
+		v.floats[i] = value.f
 	case decimals:
-		v.decs = append(v.decs, value.d)
-	case texts:
-		v.arena = append(v.arena, text...)
-		v.offsets = append(v.offsets, uint32(len(v.arena)))
+		v.decs[i] = value.d
 	}
 }
 
-// full tells that a text of this length no longer fits the offsets.
-func (v *vector) full(length int) bool { return len(v.arena)+length > math.MaxUint32 }
+// textFiller fills a run of a vector's texts, from first on, in order. Several may work at once on runs that do not overlap; the
+// offsets they write are within their own run until join.
+type textFiller struct {
+	v           *vector
+	first, next int
+	run         []byte
+}
+
+// maxRunBytes keeps the offsets of all runs within 32 bits; texts beyond it are taken as unknown.
+const maxRunBytes = math.MaxUint32 / maxWorkers
+
+func (f *textFiller) fits(text []byte) bool { return len(f.run)+len(text) <= maxRunBytes }
+
+func (f *textFiller) add(text []byte) {
+	f.run = append(f.run, text...)
+	f.next++
+	f.v.offsets[f.next] = uint32(len(f.run))
+}
+
+// reserve makes room for count texts in all, judging by those that are there.
+func (f *textFiller) reserve(count int) {
+	if n := f.next - f.first; n > 0 {
+		f.run = slices.Grow(f.run, len(f.run)/n*(count-n)*17/16)
+	}
+}
+
+// join ends the filling; the fillers are in the order of their runs and cover the vector.
+func (v *vector) join(fillers []*textFiller) {
+	if len(fillers) == 1 {
+		v.arena = fillers[0].run
+		return
+	}
+	total := 0
+	for _, f := range fillers {
+		total += len(f.run)
+	}
+	v.arena = make([]byte, 0, total)
+	for _, f := range fillers {
+		base := uint32(len(v.arena))
+		for i := f.first; i < f.next; i++ {
+			v.offsets[i+1] += base
+		}
+		v.arena = append(v.arena, f.run...)
+	}
+}
+
+// vectorOf holds the values.
+func vectorOf(kind storage, values []scalar) vector {
+	v := newVector(kind, len(values))
+	filler := &textFiller{v: &v}
+	for i := range values {
+		v.set(i, &values[i])
+		if kind == texts {
+			filler.add([]byte(values[i].s))
+		}
+	}
+	v.join([]*textFiller{filler})
+	return v
+}
 
 func (v *vector) text(i int32) []byte { return v.arena[v.offsets[i]:v.offsets[i+1]] }
 
@@ -147,20 +202,32 @@ type column struct {
 	indexSize atomic.Int64
 }
 
-// columnBuilder fills a column file by file.
-type columnBuilder struct {
-	column *column
-	reader *boundReader
-}
-
-func newColumnBuilder(leaf Leaf, widened bool, n int) *columnBuilder {
-	reader := newBoundReader(leaf, widened)
-	c := &column{leaf: leaf, nulls: make([]int64, 0, n), mayHaveNull: newBitmap(n), mayHaveValue: newBitmap(n)}
-	c.min, c.max = newVector(reader.storage, n), newVector(reader.storage, n)
-	if reader.storage != noStorage {
+// newColumn makes a column of which nothing is known yet.
+func newColumn(leaf Leaf, n int) *column {
+	kind := boundStorage(leaf.Type)
+	c := &column{leaf: leaf, nulls: make([]int64, n), mayHaveNull: newBitmap(n), mayHaveValue: newBitmap(n)}
+	c.min, c.max = newVector(kind, n), newVector(kind, n)
+	if kind != noStorage {
 		c.hasMin, c.hasMax = newBitmap(n), newBitmap(n)
 	}
-	return &columnBuilder{column: c, reader: reader}
+	return c
+}
+
+// columnBuilder fills a run of a column, file by file. Several may fill one column at once: runs start at a multiple of 64, so
+// that no two share a word of a bitmap.
+type columnBuilder struct {
+	column   *column
+	reader   *boundReader
+	count    int    // files of the run
+	bounds   bounds // scratch
+	min, max *textFiller
+}
+
+func newColumnBuilder(c *column, widened bool, first, count int) *columnBuilder {
+	return &columnBuilder{
+		column: c, reader: newBoundReader(c.leaf, widened), count: count,
+		min: &textFiller{v: &c.min, first: first, next: first}, max: &textFiller{v: &c.max, first: first, next: first},
+	}
 }
 
 // widest is what stands for unknown bounds.
@@ -182,7 +249,7 @@ func (b *columnBuilder) add(i int, s *scanner, tokens *[sections]token, numRecor
 		// A struct or file value is never NULL if some leaf of it never is: leaves count the rows whose whole value is NULL too.
 		nulls = 0
 	}
-	c.nulls = append(c.nulls, nulls)
+	c.nulls[i] = nulls
 	if nulls != 0 {
 		c.mayHaveNull.set(i)
 	}
@@ -192,20 +259,43 @@ func (b *columnBuilder) add(i int, s *scanner, tokens *[sections]token, numRecor
 	if b.reader.storage == noStorage {
 		return
 	}
-	known := b.reader.read(s, tokens[sectionMin], tokens[sectionMax])
-	if !known.hasMin || c.min.full(len(known.sMin)) {
-		known.hasMin, known.min, known.sMin = false, widestMin, nil
+	known := &b.bounds
+	b.reader.read(s, tokens[sectionMin], tokens[sectionMax], known)
+	if c.min.storage == texts {
+		b.addTexts(i, known)
+		return
 	}
-	if !known.hasMax || c.max.full(len(known.sMax)) {
-		known.hasMax, known.max, known.sMax = false, widestMax, nil
-	}
-	c.min.add(known.min, known.sMin)
-	c.max.add(known.max, known.sMax)
+	low, high := &widestMin, &widestMax
 	if known.hasMin {
 		c.hasMin.set(i)
+		low = &known.min
 	}
 	if known.hasMax {
 		c.hasMax.set(i)
+		high = &known.max
+	}
+	c.min.set(i, low)
+	c.max.set(i, high)
+}
+
+// reserveAfter is the number of files by which the length of texts is foretold.
+const reserveAfter = 1000
+
+func (b *columnBuilder) addTexts(i int, known *bounds) {
+	var low, high []byte
+	if known.hasMin && b.min.fits(known.sMin) {
+		b.column.hasMin.set(i)
+		low = known.sMin
+	}
+	if known.hasMax && b.max.fits(known.sMax) {
+		b.column.hasMax.set(i)
+		high = known.sMax
+	}
+	b.min.add(low)
+	b.max.add(high)
+	if i-b.min.first == reserveAfter {
+		b.min.reserve(b.count)
+		b.max.reserve(b.count)
 	}
 }
 

@@ -60,18 +60,17 @@ func newPartitionColumn(src Source, leaf Leaf, nullable bool) *partitionColumn {
 		}
 	}
 	slices.SortFunc(order, func(a, b uint32) int { return compareScalars(kind, &decoded[a], &decoded[b]) })
-	c.values = newVector(kind, len(order))
+	var values []scalar
 	final := make([]uint32, firstText+len(decoded))
-	distinct := uint32(0)
 	for i, at := range order {
-		v := &decoded[at]
 		// Several texts may be one value, as instants in two zones are.
-		if i == 0 || compareScalars(kind, &decoded[order[i-1]], v) != 0 {
-			c.values.add(*v, []byte(v.s))
-			distinct++
+		if i == 0 || compareScalars(kind, &decoded[order[i-1]], &decoded[at]) != 0 {
+			values = append(values, decoded[at])
 		}
-		final[firstText+at] = distinct - 1
+		final[firstText+at] = uint32(len(values) - 1)
 	}
+	c.values = vectorOf(kind, values)
+	distinct := uint32(len(values))
 	c.nullCode, c.undecidedCode = distinct, distinct+1
 	final[nullText] = c.nullCode
 	for i, at := range state {

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -46,6 +48,8 @@ type pathNode struct {
 	name     []byte
 	leaf     int // number of the path, or -1 where it is not asked itself
 	children []*pathNode
+	// seen is the scan that last met the node in each section.
+	seen [sections]int
 }
 
 // newPathTree makes the tree for leaves. slots[i] is the number of leaf i's path: leaves may share one under two types.
@@ -88,6 +92,7 @@ type scanner struct {
 	tight      token
 	tokens     [][sections]token // one per path
 	slots      []int             // leaf to path
+	scans      int               // texts given so far
 	// recordsOnly stops at numRecords, which writers put first.
 	recordsOnly bool
 }
@@ -127,6 +132,7 @@ const maxStatsBytes = 1 << 30
 // scan reads one file's statistics; on false nothing was found, whatever the fields say.
 func (s *scanner) scan(data []byte) bool {
 	s.data, s.pos = data, 0
+	s.scans++
 	s.numRecords, s.tight = token{}, token{}
 	clear(s.tokens)
 	if len(data) == 0 || len(data) > maxStatsBytes || !s.open('{') {
@@ -170,7 +176,10 @@ func (s *scanner) scan(data []byte) bool {
 
 // section reads the value of a node of the tree: an object to descend into, or the token of a leaf.
 func (s *scanner) section(n *pathNode, section int) bool {
-	s.reset(n, section)
+	if n.seen[section] == s.scans {
+		s.reset(n, section)
+	}
+	n.seen[section] = s.scans
 	s.skipSpace()
 	if len(n.children) == 0 || s.pos >= len(s.data) || s.data[s.pos] != '{' {
 		found, ok := s.value()
@@ -235,7 +244,7 @@ func (s *scanner) reset(n *pathNode, section int) {
 }
 
 func (s *scanner) skipSpace() {
-	for s.pos < len(s.data) {
+	for s.pos < len(s.data) && s.data[s.pos] <= ' ' {
 		switch s.data[s.pos] {
 		case ' ', '\t', '\n', '\r':
 			s.pos++
@@ -247,6 +256,14 @@ func (s *scanner) skipSpace() {
 
 // open takes the byte, after blanks.
 func (s *scanner) open(b byte) bool {
+	if s.pos < len(s.data) && s.data[s.pos] == b { // writers put no blanks
+		s.pos++
+		return true
+	}
+	return s.openLater(b)
+}
+
+func (s *scanner) openLater(b byte) bool {
 	s.skipSpace()
 	if s.pos >= len(s.data) || s.data[s.pos] != b {
 		return false
@@ -284,6 +301,15 @@ func (s *scanner) member() ([]byte, bool) {
 // stringEnd moves behind the closing quote of a string whose opening quote was taken.
 func (s *scanner) stringEnd() (escaped, ok bool) {
 	data, pos := s.data, s.pos
+	for pos+8 <= len(data) {
+		word := binary.LittleEndian.Uint64(data[pos:])
+		found := zeroByte(word^quotes) | zeroByte(word^backslashes)
+		if found != 0 {
+			pos += bits.TrailingZeros64(found) / 8
+			break
+		}
+		pos += 8
+	}
 	for pos < len(data) {
 		switch data[pos] {
 		case '"':
@@ -297,6 +323,15 @@ func (s *scanner) stringEnd() (escaped, ok bool) {
 	}
 	return false, false
 }
+
+const (
+	everyByte   = 0x0101010101010101
+	quotes      = '"' * everyByte
+	backslashes = '\\' * everyByte
+)
+
+// zeroByte marks the lowest byte of word that is 0, and perhaps higher ones; it is 0 where there is none.
+func zeroByte(word uint64) uint64 { return (word - everyByte) &^ word & (0x80 * everyByte) }
 
 // value reads any value and gives its token.
 func (s *scanner) value() (token, bool) {

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,21 +178,73 @@ func (t *Table) columnsOf(leaves []Leaf) map[string]*column {
 func (t *Table) parse(leaves []Leaf) {
 	n := t.src.NumFiles()
 	var missing []Leaf
-	var builders []*columnBuilder
+	var columns []*column
 	seen := map[string]bool{}
 	for _, leaf := range leaves {
 		if key := leaf.key(); t.columns[key] == nil && !seen[key] { // writers hold building as well as mu
 			seen[key] = true
 			missing = append(missing, leaf)
-			builders = append(builders, newColumnBuilder(leaf, t.wasFloat(leaf), n))
+			columns = append(columns, newColumn(leaf, n))
 		}
 	}
 	if len(missing) == 0 {
 		return
 	}
-	s := newScanner(missing)
 	records, loose := make([]int64, n), newBitmap(n)
-	for i := range n {
+	builders := make([][]*columnBuilder, len(missing)) // by leaf, then by run
+	var runs sync.WaitGroup
+	for first, count := 0, runLength(n); first < n; first += count {
+		count = min(count, n-first)
+		run := make([]*columnBuilder, len(missing))
+		for k, leaf := range missing {
+			run[k] = newColumnBuilder(columns[k], t.wasFloat(leaf), first, count)
+			builders[k] = append(builders[k], run[k])
+		}
+		runs.Go(func() { t.parseRun(newScanner(missing), run, first, count, records, loose) })
+	}
+	runs.Wait()
+	for k, c := range columns {
+		if c.min.storage == texts && n > 0 {
+			lows, highs := make([]*textFiller, len(builders[k])), make([]*textFiller, len(builders[k]))
+			for i, b := range builders[k] {
+				lows[i], highs[i] = b.min, b.max
+			}
+			c.min.join(lows)
+			c.max.join(highs)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.records == nil {
+		t.records = records
+	}
+	if t.loose == nil {
+		t.loose = loose
+	}
+	for k, leaf := range missing {
+		t.columns[leaf.key()] = columns[k]
+	}
+}
+
+const (
+	// maxWorkers bounds how many runs of files are parsed at once.
+	maxWorkers = 8
+	// minRunFiles: a shorter run is not worth a goroutine.
+	minRunFiles = 1 << 14
+)
+
+// runLength divides n files into equal runs, multiples of 64, for the processors there are.
+func runLength(n int) int {
+	workers := min(runtime.GOMAXPROCS(0), maxWorkers, n/minRunFiles)
+	if workers <= 1 {
+		return max(n, 1)
+	}
+	return ((n+workers-1)/workers + 63) / 64 * 64
+}
+
+// parseRun fills one run of every builder, and of records and loose.
+func (t *Table) parseRun(s *scanner, builders []*columnBuilder, first, count int, records []int64, loose bitmap) {
+	for i := first; i < first+count; i++ {
 		records[i] = -1
 		if !s.scan(t.src.RawStats(i)) {
 			for _, b := range builders {
@@ -206,17 +259,6 @@ func (t *Table) parse(leaves []Leaf) {
 		for k, b := range builders {
 			b.add(i, s, s.leaf(k), records[i])
 		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.records == nil {
-		t.records = records
-	}
-	if t.loose == nil {
-		t.loose = loose
-	}
-	for k, leaf := range missing {
-		t.columns[leaf.key()] = builders[k].column
 	}
 }
 

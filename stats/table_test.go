@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -84,6 +85,29 @@ func TestTableConcurrentUse(t *testing.T) {
 		}()
 	}
 	wait.Wait()
+}
+
+// Runs parsed side by side must join into the same column, the last, shorter one too.
+func TestTableParsesInRuns(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	const n = 3*minRunFiles + 77
+	files := numberedFiles(n)
+	files[n-2].stats, files[minRunFiles+5].stats = "", `{"numRecords":1`
+	table := NewTable(files, config("a long", "s string"))
+	a, s := table.columnOf(leafOf("a long")), table.columnOf(leafOf("s string"))
+	for f := range int32(n) {
+		known := f != n-2 && f != minRunFiles+5
+		low, high := fmt.Sprintf("s3://bucket/part-%07d", f), fmt.Sprintf("s3://bucket/part-%07d~", f)
+		if !known {
+			low, high = "", ""
+		}
+		if a.hasMin.has(f) != known || s.hasMax.has(f) != known || known && a.max.ints[f] != int64(f)*10+9 {
+			t.Fatalf("file %d: %d, %v", f, a.max.ints[f], known)
+		}
+		if string(s.min.text(f)) != low || string(s.max.text(f)) != high {
+			t.Fatalf("file %d: %q to %q", f, s.min.text(f), s.max.text(f))
+		}
+	}
 }
 
 // A million files: go test -run - -bench Million ./stats
