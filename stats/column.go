@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,12 +18,6 @@ type bitmap []uint64
 func newBitmap(n int) bitmap      { return make(bitmap, (n+63)/64) }
 func (b bitmap) set(i int)        { b[i>>6] |= 1 << (i & 63) }
 func (b bitmap) has(i int32) bool { return b[i>>6]>>(i&63)&1 != 0 }
-func (b bitmap) count() (total int) {
-	for _, word := range b {
-		total += bits.OnesCount64(word)
-	}
-	return total
-}
 
 // vector is a column of scalars of one storage; only that storage's slices are set.
 type vector struct {
