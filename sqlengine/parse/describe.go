@@ -43,8 +43,7 @@ func (p *parser) describeStatement() Statement {
 		}
 		return &Describe{Pos: at, What: "QUERY", Query: p.query()}
 	case p.is("ANALYZE", "FORMAT") && p.opts.Dialect == MySQL && (p.isAt(1, "=") || p.isAt(1, queryVerbs...)):
-		p.window = append([]token{{kind: tokWord, start: at, end: p.previous.end, word: "EXPLAIN"}}, p.window...)
-		return p.explain() // MySQL's DESCRIBE is EXPLAIN
+		return p.explained(at) // MySQL's DESCRIBE is EXPLAIN
 	}
 	return p.describeTable(at)
 }

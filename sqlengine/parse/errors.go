@@ -75,7 +75,8 @@ func (p *parser) hint(t token, expected []string) string {
 		if near := nearest(text, words); near != "" {
 			return "did you mean " + near + "?"
 		}
-		if t.word != "" && reserved[t.word] != "" && slices.Contains(expected, "a name") {
+		name := reserved[t.word] != "" && slices.Contains(expected, "a name")
+		if name || softWords[t.word] != "" && slices.Contains(expected, "an expression") {
 			return "quote it as `" + text + "` to use it as a name"
 		}
 	}

@@ -71,6 +71,9 @@ func (p *parser) joinHead() *Join {
 	case p.is("SEMI", "ANTI") && p.isAt(1, "JOIN"):
 		j.Kind = p.semi()
 	case p.is("JOIN"):
+	case p.is("LEFT", "RIGHT"):
+		p.advance()
+		p.fail("JOIN", "OUTER JOIN", "SEMI JOIN", "ANTI JOIN")
 	default:
 		if j.Natural {
 			p.fail("JOIN")
@@ -210,7 +213,7 @@ func (p *parser) functionAhead() bool {
 
 // queryOrFrom reads what stands behind a "(" in FROM: a query, or joined tables.
 func (p *parser) queryOrFrom() (*Query, From) {
-	if p.startsQuery() {
+	if p.startsQuery() || p.is("VALUES") {
 		return p.query(), nil
 	}
 	if !p.is("(") {
@@ -402,7 +405,7 @@ func (p *parser) asOf() *AsOf {
 		version := p.advance().word == "VERSION"
 		p.expect("=>")
 		if version {
-			a.Version = p.value()
+			a.Version = p.version()
 		} else {
 			a.Timestamp = p.value()
 		}
@@ -413,7 +416,7 @@ func (p *parser) asOf() *AsOf {
 		switch {
 		case p.is("VERSION") && (p.peek(1).kind == tokNumber || p.peek(1).kind == tokString || p.isAt(1, "?", ":")):
 			p.advance()
-			a.Version = p.value()
+			a.Version = p.version()
 		case p.is("TIMESTAMP") && p.peek(1).kind == tokWord:
 			p.advance()
 			a.Timestamp = p.value()
@@ -430,11 +433,21 @@ func (p *parser) asOf() *AsOf {
 	}
 	p.expect("AS", "OF")
 	if version {
-		a.Version = p.value()
+		a.Version = p.version()
 	} else {
 		a.Timestamp = p.value()
 	}
 	return a
+}
+
+// version reads what names a version: an integer, text, a parameter or a variable, as in Spark.
+func (p *parser) version() Expr {
+	switch k := p.tok().kind; {
+	case k == tokNumber, k == tokString, k == tokVariable, p.is("?", ":"):
+		return p.primary()
+	}
+	p.fail("a version number")
+	return nil
 }
 
 // ---- sample, pivot, JSON_TABLE ----

@@ -1,6 +1,11 @@
 package parse
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // units are the units of intervals, EXTRACT and TIMESTAMPADD, plural forms included, in their one spelling.
 var units = map[string]string{}
@@ -84,8 +89,8 @@ func (p *parser) interval() Expr {
 				p.advance()
 				part.To = units[p.advance().word]
 			}
-		} else if literal, ok := part.Value.(*Literal); !ok || literal.Kind != StringLiteral || len(i.Parts) > 0 {
-			p.fail("a unit such as DAY")
+		} else if literal, ok := part.Value.(*Literal); !ok || literal.Kind != StringLiteral || len(i.Parts) > 0 || !strings.ContainsFunc(literal.Text, unicode.IsLetter) {
+			p.failUnit()
 		}
 		i.Parts = append(i.Parts, part)
 		p.chain(len(i.Parts))
@@ -104,4 +109,13 @@ func (p *parser) intervalGoesOn() bool {
 	}
 	k := p.peek(n).kind
 	return (k == tokNumber || k == tokString) && p.isUnit(n+1)
+}
+
+func (p *parser) failUnit() {
+	t := p.tok()
+	err := syntaxError(t.start, "unexpected %s, expected a unit such as DAY", p.describe(t))
+	if near := nearest(p.text(t), slices.Sorted(maps.Keys(units))); near != "" && t.kind == tokWord {
+		err.WithHint("did you mean %s?", near)
+	}
+	p.bail(err)
 }

@@ -22,7 +22,6 @@ const (
 	tokVariable // @x, @@x
 	tokOp       // operators and punctuation
 	tokComment  // only in the highlighter's mode
-	tokBroken   // only in the highlighter's mode: an unterminated string or comment, a stray character
 )
 
 // token is a piece of the text. Its value is decoded on demand, so that a token costs no memory beyond this struct.
@@ -115,8 +114,12 @@ func (lx *lexer) next() (token, *protocol.Error) {
 			break
 		}
 		if lx.executable && strings.HasPrefix(s, "*/") {
+			start := lx.at
 			lx.move(2)
 			lx.executable = false
+			if lx.keep {
+				return token{kind: tokComment, start: start, end: lx.at.Offset}, nil
+			}
 			continue
 		}
 		t, err := lx.token(s)

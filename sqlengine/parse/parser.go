@@ -11,11 +11,13 @@ import (
 type parser struct {
 	lex      *lexer
 	opts     Options
-	window   []token // window[0] is the present token
+	window   []token // window[head] is the present token
+	head     int
 	previous token
 	depth    int
 	params   int      // how many ? were seen
 	into     []string // variables of SELECT ... INTO @a, @b
+	outer    int      // the depth of the statement's own query, where INTO may stand
 
 	// pending is a primary expression (or FROM item) that was read before it was known what it begins: "(" may open a
 	// query, a row or an expression. The next call of primary (or factor) returns it. Its text begins at pendingStart.
@@ -58,14 +60,14 @@ func (p *parser) end(expected ...string) {
 
 // peek is the token n places on; peek(0) is the present one.
 func (p *parser) peek(n int) token {
-	for len(p.window) <= n {
+	for len(p.window) <= p.head+n {
 		t, err := p.lex.next()
 		if err != nil {
 			p.bail(err)
 		}
 		p.window = append(p.window, t)
 	}
-	return p.window[n]
+	return p.window[p.head+n]
 }
 
 func (p *parser) tok() token { return p.peek(0) }
@@ -73,7 +75,11 @@ func (p *parser) tok() token { return p.peek(0) }
 func (p *parser) advance() token {
 	t := p.tok()
 	p.previous = t
-	p.window = p.window[1:]
+	p.head++
+	if p.head == len(p.window) || p.head > 256 {
+		p.window = p.window[:copy(p.window, p.window[p.head:])]
+		p.head = 0
+	}
 	return t
 }
 
@@ -150,7 +156,7 @@ func (p *parser) closeAngle() {
 	t.word = t.word[1:]
 	t.start.Offset++
 	t.start.Column++
-	p.window[0] = t
+	p.window[p.head] = t
 }
 
 // enter guards a level of nesting; every enter has its leave.
@@ -262,7 +268,7 @@ func (p *parser) name() Name {
 		return p.identifierClause()
 	}
 	name := Name{p.ident()}
-	for p.is(".") && (p.peek(1).kind == tokWord || p.peek(1).kind == tokQuoted) {
+	for p.is(".") && !p.isAt(1, "*") {
 		p.advance()
 		name = append(name, p.part())
 		if len(name) > maxName {

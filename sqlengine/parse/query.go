@@ -176,7 +176,7 @@ func (p *parser) intoClause() {
 	if p.is("OUTFILE", "DUMPFILE") {
 		p.refuse(at, "SELECT ... INTO %s is not supported", p.tok().word)
 	}
-	if p.into != nil || p.depth > 2 {
+	if p.into != nil || p.depth != p.outer {
 		p.bail(syntaxError(at, "INTO may stand once, in the outermost query"))
 	}
 	for {

@@ -58,26 +58,21 @@ func (p *parser) sparkSetting() SetAssign {
 	if !p.accept("=", "==") {
 		return assign
 	}
-	start := p.tok().start
+	t := p.tok()
+	start, end := t.start, t.start.Offset
+	if next := p.peek(1); t.kind == tokQuoted && (next.kind == tokEOF || next.word == ";") {
+		assign.Value = &Literal{span: span{Start: start, Stop: t.end}, Kind: StringLiteral, Text: p.take().Name}
+		return assign
+	}
 	if p.isString() {
-		first := p.tok()
 		text := p.stringText()
 		if p.tok().kind == tokEOF || p.is(";") {
 			assign.Value = &Literal{span: p.spanFrom(start), Kind: StringLiteral, Text: text}
 			return assign
 		}
-		p.previous = first
 	}
-	if p.tok().kind == tokQuoted && (p.peek(1).kind == tokEOF || p.isAt(1, ";")) {
-		assign.Value = &Literal{span: p.spanFrom(start), Kind: StringLiteral, Text: p.take().Name}
-		return assign
-	}
-	end := start.Offset
 	for p.tok().kind != tokEOF && !p.is(";") {
 		end = p.advance().end
-	}
-	if p.previous.end > end && p.previous.start.Offset >= start.Offset {
-		end = p.previous.end
 	}
 	assign.Value = &Literal{span: span{Start: start, Stop: end}, Kind: StringLiteral, Text: p.lex.sql[start.Offset:end]}
 	return assign

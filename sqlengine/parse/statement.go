@@ -99,6 +99,7 @@ func (p *parser) queryStatement() Statement {
 	if p.is("WITH") && p.withChanges() {
 		return p.unsupported(p.changeVerb())
 	}
+	p.outer = p.depth + 1
 	q := p.query()
 	if t := p.tok(); t.kind != tokEOF && t.word != ";" {
 		p.fail(p.follow(q)...)
@@ -165,9 +166,13 @@ func (p *parser) changeVerb() string {
 // ---- EXPLAIN, USE, RESET, REFRESH ----
 
 func (p *parser) explain() Statement {
+	return p.explained(p.advance().start)
+}
+
+// explained reads what stands behind EXPLAIN.
+func (p *parser) explained(at Pos) Statement {
 	p.enter()
 	defer p.leave()
-	at := p.advance().start
 	e := &Explain{}
 	options := 0
 	for ; ; options++ {
@@ -290,9 +295,7 @@ func (p *parser) createView() Statement {
 			continue
 		case p.is("WITH") && p.isAt(1, "SCHEMA"):
 			p.skip(2)
-			if p.is("TYPE") || p.tok().kind == tokWord && p.upper(p.tok()) == "TYPE" {
-				p.advance()
-			}
+			p.accept("TYPE")
 			if !p.accept("BINDING", "COMPENSATION", "EVOLUTION") {
 				p.fail("BINDING", "COMPENSATION", "EVOLUTION")
 			}

@@ -2,6 +2,8 @@ package parse
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,9 +114,7 @@ func (p *parser) failType(t token) {
 	err := syntaxError(t.start, "unexpected %s, expected a type", p.describe(t))
 	if t.kind == tokWord {
 		words := []string{"ARRAY", "MAP", "STRUCT", "DECIMAL", "NUMERIC", "INTERVAL", "UNSIGNED"}
-		for word := range simpleTypes {
-			words = append(words, word)
-		}
+		words = append(words, slices.Sorted(maps.Keys(simpleTypes))...)
 		if near := nearest(p.text(t), words); near != "" {
 			err.WithHint("did you mean %s?", near)
 		}
