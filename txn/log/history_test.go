@@ -115,7 +115,7 @@ func TestVersionAtInCommitTimestamps(t *testing.T) {
 	if _, err := table.History(context.Background(), 1); protocol.ClassOf(err) != "DELTA_MISSING_COMMIT_INFO" {
 		t.Errorf("history without a time: %v", err)
 	}
-	dir.commitAt(5, 99_999, `{"commitInfo":{"operation":"WRITE"}}`+"\n")
+	dir.commitAt(4, 99_999, `{"commitInfo":{"operation":"WRITE"}}`+"\n")
 	if _, err := table.VersionAt(context.Background(), 6000, TimeLookup{}); protocol.ClassOf(err) != "DELTA_MISSING_COMMIT_TIMESTAMP" {
 		t.Errorf("lookup without a time: %v", err)
 	}
