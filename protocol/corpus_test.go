@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -172,6 +173,68 @@ func checkSchemaRoundTrip(t *testing.T, schemaString string) {
 	if !bytes.Equal(x, y) {
 		t.Errorf("schema changed:\n%s\n%s", schemaString, printed)
 	}
+}
+
+// oracleFolder has the tables that Spark made while its answers were recorded.
+const oracleFolder = "../../shared/oracle-tables"
+
+// TestReadOracleLogs: whatever Spark wrote reads; its protocols are the weakest that hold their features, as ours must be.
+func TestReadOracleLogs(t *testing.T) {
+	commits := 0
+	err := filepath.WalkDir(oracleFolder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Base(filepath.Dir(name)) != LogFolder {
+			return err
+		}
+		f, ok := ParseLogFile(filepath.Base(name))
+		if !ok || f.Kind == LogCheckpoint {
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		switch f.Kind {
+		case LogChecksum:
+			_, err = ParseVersionChecksum(data)
+		case LogLastCheckpoint:
+			var h LastCheckpoint
+			if h, err = ParseLastCheckpoint(data); h.Checksum == "" {
+				t.Errorf("%s has no checksum", name)
+			}
+		case LogCommit:
+			commits++
+			var p *Protocol
+			var m *Metadata
+			for a, failure := range ParseActions(data) {
+				err = failure
+				checkFileAction(t, a)
+				if a.Protocol != nil {
+					p = a.Protocol
+					if got := p.Normalize(); !got.Equal(*p) {
+						t.Errorf("%s: %+v normalises to %+v", name, *p, got)
+					}
+					if err := CheckReadable(*p, name); err != nil {
+						t.Error(err)
+					}
+				}
+				if a.Metadata != nil {
+					m = a.Metadata
+					checkSchemaRoundTrip(t, m.SchemaString)
+				}
+			}
+			if p != nil && m != nil && err == nil {
+				_, err = NewTableConfig(*p, *m)
+			}
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Skipf("the recorded tables are absent: %v", err)
+	}
+	t.Logf("%d commits", commits)
 }
 
 // TestReadCorpusVectors decodes every deletion vector file that an add of the corpus names.

@@ -176,6 +176,7 @@ func TestAlgebraExamples(t *testing.T) {
 		{"a reader version too high", lists(3, []string{}, names("rowTracking domainMetadata")).Normalize(), lists(1, nil, names("domainMetadata rowTracking"))},
 		{"column mapping alone", lists(3, names("columnMapping"), names("columnMapping")).Merge(), lists(2, nil, names("columnMapping"))},
 		{"an alias is never written", lists(3, names("timestampWithoutTimezone"), names("timestampWithoutTimezone")).Normalize(), lists(3, names("timestampNtz"), names("timestampNtz"))},
+		{"an unknown name stays, however odd the versions", Protocol{3, 0, nil, names("zeta")}.Normalize(), Protocol{3, 0, nil, names("zeta")}},
 		{"an unknown name stays", lists(3, []string{}, names("appendOnly zeta")).Normalize(), lists(3, []string{}, names("appendOnly zeta"))},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {

@@ -30,7 +30,7 @@ func TestDecodePath(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", uri, path, err, want)
 		}
 	}
-	for _, uri := range []string{"", "mailto:x", "part:1.parquet", "a%2", "a%zz", "%00", "a\x00b", "../x", "a/../../x", "%2e%2e/x", "file://host/x", "s3:/x", "s3:x"} {
+	for _, uri := range []string{"", "./", ".", "mailto:x", "part:1.parquet", "a%2", "a%zz", "%00", "a\x00b", "a\x00b%20", "../x", "a/../../x", "%2e%2e/x", "file://host/x", "s3:/x", "s3:x"} {
 		if path, _, err := DecodePath(uri); ClassOf(err) != "DELTA_CANNOT_RECONSTRUCT_PATH_FROM_URI" {
 			t.Errorf("%q: %q, %v must be refused", uri, path, err)
 		}

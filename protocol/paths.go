@@ -24,6 +24,9 @@ func DecodePath(uri string) (path string, absolute bool, err error) {
 		if escapesRoot(decoded) {
 			return "", false, badPath(uri, "it leaves the table's folder")
 		}
+		if strings.Trim(decoded, "./") == "" {
+			return "", false, badPath(uri, "it names no file")
+		}
 		return decoded, false, nil
 	}
 	if !strings.HasPrefix(rest, "/") {
@@ -66,7 +69,10 @@ func CanonicalPath(uri string) (string, error) {
 	if !strings.Contains(path, "://") {
 		path = collapseSlashes(path)
 	}
-	return strings.TrimPrefix(path, "./"), nil
+	for strings.HasPrefix(path, "./") {
+		path = path[2:]
+	}
+	return path, nil
 }
 
 // plainPath says that a path has nothing to decode or to canonicalise.

@@ -79,9 +79,9 @@ func (p Protocol) allKnown() bool {
 	return !slices.ContainsFunc(p.Features(), func(name string) bool { _, ok := featureByName[name]; return !ok })
 }
 
-// Denormalize spells a legacy protocol with lists; one with lists is its own answer.
+// Denormalize spells a legacy protocol with lists; one with lists is its own answer, and so is one with unknown names.
 func (p Protocol) Denormalize() Protocol {
-	if p.MinWriterVersion >= 7 {
+	if p.MinWriterVersion >= 7 || !p.allKnown() {
 		return p
 	}
 	return protocolOf(p.Features())
@@ -90,12 +90,10 @@ func (p Protocol) Denormalize() Protocol {
 // Normalize gives the weakest protocol that supports the same features (invariant P1): plain versions where they imply
 // exactly this set, else lists. A protocol with a name we do not know comes back unchanged, so that no name is lost.
 func (p Protocol) Normalize() Protocol {
-	if p.MinWriterVersion < 7 {
-		p = p.Denormalize()
-	}
 	if !p.allKnown() {
 		return p
 	}
+	p = p.Denormalize()
 	names := p.Features()
 	for i, name := range names {
 		names[i] = featureByName[name].Name // aliases are never written
