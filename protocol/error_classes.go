@@ -40,7 +40,7 @@ var classes = map[Class]ClassInfo{
 	"DELTA_FAILED_TO_READ_FILE":                                            {"58030", 1105},
 	"DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH":                            {"55000", 1235},
 	"DELTA_FILE_NOT_FOUND_DETAILED":                                        {"42K03", 1105},
-	"DELTA_INVALID_CALENDAR_INTERVAL_EMPTY":                                {"22006", 1231},
+	"DELTA_INVALID_CALENDAR_INTERVAL_EMPTY":                                {"2200P", 1231},
 	"DELTA_INVALID_CDC_RANGE":                                              {"22003", 1210},
 	"DELTA_INVALID_INTERVAL":                                               {"22006", 1231},
 	"DELTA_INVALID_LOG_FILE":                                               {"XXKDS", 1105},
