@@ -59,7 +59,7 @@ func onlyAggregates(q *expr.Query, s *expr.Select) bool {
 func (st *statement) filesDecided(source *tableSource, table *stats.Table, block *expr.Select) ([]int32, bool) {
 	config := source.snapshot.Config()
 	predicate := bind.Predicate(st.ctx, []expr.Expr{block.Where}, bind.Skipping{
-		Context: st.context(), Fold: st.fold,
+		Context: st.context(), Fold: st.foldOnce,
 		Leaf: func(column int, path []protocol.LogicalName) (stats.Leaf, bool) { return leafOf(config, column, path) },
 	})
 	var leaves []stats.Leaf

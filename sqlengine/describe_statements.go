@@ -13,6 +13,9 @@ import (
 
 // describe answers DESCRIBE in its forms.
 func (st *statement) describe(s *parse.Describe) (*Result, error) {
+	if s.JSON {
+		return nil, placed(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "DESCRIBE ... AS JSON is not supported by this version"), s.Pos)
+	}
 	switch s.What {
 	case "QUERY":
 		return st.describeQuery(s.Query)

@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -91,8 +92,13 @@ func (e *Engine) duck() (*duck.Instance, error) {
 	}
 	if e.instance == nil {
 		instance, err := duck.Open(duck.Config{MemoryLimit: e.options.Memory, Threads: e.options.Threads, TempDir: e.options.TempDir})
+		var fault *duck.Error
+		if errors.As(err, &fault) {
+			return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "DuckDB does not start with these options: %s", fault.Message).
+				WithHint("look at the memory limit (such as 4GB), the threads and the folder for temporary files")
+		}
 		if err != nil {
-			return nil, translate(err, "")
+			return nil, protocol.NewError("DELTASQL_STORAGE", "DuckDB does not start").WithCause(err)
 		}
 		e.instance = instance
 	}

@@ -10,6 +10,7 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/scan/duck"
+	"deltasql/sqlengine/expr"
 )
 
 // translate makes every error a *protocol.Error (Q3). DuckDB's errors get the class of the fault they stand for; table names
@@ -46,56 +47,35 @@ func recovered(fault any) error {
 		WithHint("this is a fault of deltasql: please report it with the statement")
 }
 
-var (
-	classPrefix = regexp.MustCompile(`^\[([A-Z][A-Z0-9_.]+)\] (?s:(.*))$`)
-	quotedFile  = regexp.MustCompile(`"([^"\n]+)"|'([^'\n]+\.parquet)'`)
-)
+var quotedFile = regexp.MustCompile(`"([^"\n]+)"|'([^'\n]+\.parquet)'`)
 
 // translateDuck gives DuckDB's error its class.
 func translateDuck(fault *duck.Error, table string) error {
 	text := strings.TrimSpace(fault.Message)
-	// Our own error() calls carry their class, whatever kind DuckDB wraps them in.
-	if m := classPrefix.FindStringSubmatch(text); m != nil {
-		return protocol.NewError(protocol.Class(m[1]), "%s", m[2]).WithTable(table)
-	}
-	make := func(class protocol.Class, message string) *protocol.Error {
+	classed := func(class protocol.Class, message string) *protocol.Error {
 		return protocol.NewError(class, "%s", message).WithTable(table)
 	}
 	switch fault.Kind {
-	case duck.ErrorConversion:
-		if strings.Contains(text, "out of range") || strings.Contains(text, "overflow") || strings.Contains(text, "can't be cast because the value") {
-			return make("CAST_OVERFLOW", text)
-		}
-		return make("CAST_INVALID_INPUT", text)
-	case duck.ErrorOutOfRange:
-		if strings.Contains(text, "date") || strings.Contains(text, "timestamp") || strings.Contains(text, "Date") || strings.Contains(text, "Timestamp") {
-			return make("DATETIME_OVERFLOW", text)
-		}
-		if strings.Contains(text, "cast") || strings.Contains(text, "Cast") {
-			return make("NUMERIC_VALUE_OUT_OF_RANGE", text)
-		}
-		return make("ARITHMETIC_OVERFLOW", text)
 	case duck.ErrorOutOfMemory:
-		return make("DELTASQL_OUT_OF_MEMORY", text).WithHint("give more memory (--memory), a folder to spill to (--temp), or fewer threads (--threads)")
+		return classed("DELTASQL_OUT_OF_MEMORY", text).WithHint("give more memory (--memory), a folder to spill to (--temp), or fewer threads (--threads)")
 	case duck.ErrorInterrupt:
-		return make("DELTASQL_CANCELLED", "the statement was cancelled")
+		return classed("DELTASQL_CANCELLED", "the statement was cancelled")
+	case duck.ErrorInternal, duck.ErrorFatal:
+		return classed(protocol.ClassInternal, text).WithHint("DuckDB failed and was started afresh; the session goes on")
 	case duck.ErrorIO:
 		return translateFile(text, table)
-	case duck.ErrorInvalidInput:
-		if strings.Contains(text, "More than one row returned by a subquery") {
-			return make("SCALAR_SUBQUERY_TOO_MANY_ROWS", "a subquery used as an expression gave more than one row")
-		}
-		if looksLikeFile(text) {
-			return translateFile(text, table)
-		}
-		return make("INVALID_PARAMETER_VALUE", text)
-	case duck.ErrorInternal, duck.ErrorFatal:
-		return make(protocol.ClassInternal, text).WithHint("DuckDB failed and was started afresh; the session goes on")
 	}
-	if looksLikeFile(text) {
+	// What lowered expressions raise, and DuckDB's own run-time errors, are package expr's to name.
+	if known := expr.DuckError(string(fault.Kind) + " Error: " + text); known != nil {
+		return known.WithTable(table)
+	}
+	switch {
+	case looksLikeFile(text):
 		return translateFile(text, table)
+	case fault.Kind == duck.ErrorInvalidInput:
+		return classed("INVALID_PARAMETER_VALUE", text)
 	}
-	return make(protocol.ClassInternal, fmt.Sprintf("%s: %s", fault.Kind, text))
+	return classed(protocol.ClassInternal, fmt.Sprintf("%s: %s", fault.Kind, text))
 }
 
 func looksLikeFile(text string) bool {

@@ -6,11 +6,27 @@ import (
 	"io"
 
 	"deltasql/protocol"
+	"deltasql/sqlengine/duckgen"
 	"deltasql/sqlengine/expr"
 )
 
-// fold evaluates an expression without columns by DuckDB. Results are kept for the statement: a condition is asked about once
-// for each scan it reaches.
+// foldOnce is fold for conditions, which are asked about once for each scan they reach: results are kept for the statement.
+func (st *statement) foldOnce(ctx context.Context, e expr.Expr) (protocol.Value, error) {
+	text, args, err := duckgen.Expression(e, duckgen.Options{})
+	if err != nil || len(args) > 0 {
+		return st.fold(ctx, e) // it has a subquery over a table
+	}
+	if known, ok := st.folded[text]; ok {
+		return known, nil
+	}
+	value, err := st.fold(ctx, e)
+	if err == nil {
+		st.folded[text] = value
+	}
+	return value, err
+}
+
+// fold evaluates an expression without columns by DuckDB.
 func (st *statement) fold(ctx context.Context, e expr.Expr) (protocol.Value, error) {
 	if literal, ok := e.(*expr.Literal); ok {
 		return literal.Value, nil
@@ -25,9 +41,6 @@ func (st *statement) fold(ctx context.Context, e expr.Expr) (protocol.Value, err
 	st.explain = explain
 	if err != nil {
 		return protocol.Value{}, err
-	}
-	if known, ok := st.folded[p.sql]; ok && len(p.args) == 0 {
-		return known, nil
 	}
 	stream, err := st.open(ctx, p)
 	if err != nil {
@@ -44,9 +57,6 @@ func (st *statement) fold(ctx context.Context, e expr.Expr) (protocol.Value, err
 	value, ok := readValue(batch.Vector(0), 0, e.Type())
 	if !ok {
 		return protocol.Value{}, protocol.NewError("DATATYPE_MISMATCH", "a constant of type %s cannot stand here", e.Type())
-	}
-	if len(p.args) == 0 {
-		st.folded[p.sql] = value
 	}
 	return value, nil
 }

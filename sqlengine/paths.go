@@ -107,7 +107,7 @@ func checkTableFolder(path, shown string) error {
 	case err != nil:
 		return protocol.NewError("DELTASQL_STORAGE", "%s cannot be read", shown).WithCause(err)
 	case !info.IsDir():
-		return protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "%s is a file, not a Delta table", shown).WithHint(fileHint(path))
+		return protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "%s is a file, not a Delta table", shown).WithHint("%s", fileHint(path))
 	}
 	return protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "%s is a folder without a %s: it is not a Delta table", shown, logFolder).
 		WithHint("files that are no Delta table are read by parquet.`path`, csv.`path` and json.`path`")

@@ -41,8 +41,14 @@ func (st *statement) snapshot(ctx context.Context, t target, asOf *bind.AsOf) (*
 		return nil, err
 	}
 	st.pins[key] = snapshot
+	for _, text := range snapshot.Warnings() {
+		st.warn(warningLog, "%s: %s", t.shown(), text)
+	}
 	return snapshot, nil
 }
+
+// warningLog is the number of warnings about a log that breaks rules without being unreadable (MySQL: unknown error).
+const warningLog = 1105
 
 func momentKey(moment *bind.AsOf) string {
 	switch {

@@ -200,7 +200,7 @@ func (pl *planner) build(r *expr.Relation, bindValue func(any) string) (string, 
 			Leaf: func(column int, path []protocol.LogicalName) (stats.Leaf, bool) {
 				return leafOf(config, column, path)
 			},
-			Fold: st.fold,
+			Fold: st.foldOnce,
 			Text: conditionText,
 		})
 		relation, err := scan.Build(st.ctx, pl.instance, scan.Request{

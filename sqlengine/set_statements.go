@@ -1,6 +1,8 @@
 package sqlengine
 
 import (
+	"errors"
+	"io"
 	"strings"
 
 	"deltasql/protocol"
@@ -13,6 +15,12 @@ import (
 // use changes the current database.
 func (st *statement) use(s *parse.Use) (*Result, error) {
 	name := s.Name
+	if s.Catalog {
+		if len(name) == 1 && isCatalog(name[0].Name) {
+			return &Result{}, nil
+		}
+		return nil, at(protocol.NewError("CATALOG_NOT_FOUND", "there is no catalog %s", written(name)).WithHint("the catalog is called %s", catalogName), name)
+	}
 	if len(name) == 2 && isCatalog(name[0].Name) {
 		name = name[1:]
 	}
@@ -70,6 +78,45 @@ func (st *statement) set(s *parse.Set) (*Result, error) {
 		}
 	}
 	return &Result{}, nil
+}
+
+// selectInto runs SELECT ... INTO @a, @b: the one row's values become user variables; without a row they stay as they are.
+func (st *statement) selectInto(s *parse.QueryStatement) (*Result, error) {
+	result, err := st.query(s.Query)
+	if err != nil {
+		return nil, err
+	}
+	defer result.Close()
+	if len(result.Columns) != len(s.Into) {
+		return nil, protocol.NewError("NUM_COLUMNS_MISMATCH", "the query has %d columns, INTO names %d variables", len(result.Columns), len(s.Into))
+	}
+	var values []userValue
+	for {
+		batch, err := result.Next(st.ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if batch.Len() > 1 || values != nil {
+			return nil, protocol.NewError("SCALAR_SUBQUERY_TOO_MANY_ROWS", "the query of SELECT INTO gave more than one row").WithHint("add LIMIT 1")
+		}
+		for i, c := range result.Columns {
+			value, ok := readValue(batch.Vector(i), 0, c.Type)
+			if !ok {
+				return nil, protocol.NewError("DATATYPE_MISMATCH", "variable @%s cannot hold a %s", s.Into[i], c.Type)
+			}
+			values = append(values, userValue{value, c.Type})
+		}
+	}
+	if values == nil {
+		st.warn(1329, "the query gave no row")
+	}
+	for i, v := range values {
+		st.session.settings.setUser(s.Into[i], v)
+	}
+	return &Result{Affected: int64(min(len(values), 1))}, nil
 }
 
 func (st *statement) setVariable(name string, v userValue) error {

@@ -61,6 +61,9 @@ func (st *statement) warn(code int, format string, args ...any) {
 func (st *statement) run(parsed parse.Statement) (*Result, error) {
 	switch s := parsed.(type) {
 	case *parse.QueryStatement:
+		if len(s.Into) > 0 {
+			return st.selectInto(s)
+		}
 		return st.query(s.Query)
 	case *parse.Explain:
 		return st.explainStatement(s)

@@ -49,6 +49,8 @@ func (st *statement) createView(s *parse.CreateView) (*Result, error) {
 	}
 	v.Name = name
 	switch {
+	case s.Global:
+		return nil, place(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "global temporary views are not supported; a temporary view belongs to its session"))
 	case s.Temporary && len(s.Name) > 1:
 		return nil, place(protocol.NewError("TEMP_VIEW_NAME_TOO_MANY_NAME_PARTS", "a temporary view has no database: %s", written(s.Name)))
 	case s.Temporary:
