@@ -3,6 +3,8 @@ package scan
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -48,14 +50,14 @@ func (t tableRef) locate(ctx context.Context, f *dataFile) error {
 			return protocol.NewError("UNSUPPORTED_FEATURE", "the table %s has a data file on another store: %s", t.name, path)
 		}
 		f.local = filepath.FromSlash(path)
-		return nil
+		return checkPattern(f)
 	}
 	f.localName = path
 	f.local, err = t.store.Locate(ctx, path)
 	if err != nil {
 		return protocol.NewError("DELTASQL_STORAGE", "the data file %s of the table %s cannot be reached", path, t.name).WithCause(err)
 	}
-	return nil
+	return checkPattern(f)
 }
 
 // readAt reads a part of a file next to the data: by its name in the table, or by an absolute local path.
@@ -73,6 +75,17 @@ func (t tableRef) readAt(ctx context.Context, path string, absolute bool, offset
 	return folder.ReadRange(ctx, filepath.Base(path), offset, length)
 }
 
+// checkPattern makes sure that a file is there whose path cannot be written as a pattern, see literalPath.
+func checkPattern(f *dataFile) error {
+	if literalPath(f.local) != f.local || !strings.ContainsAny(f.local, globCharacters) {
+		return nil
+	}
+	if _, err := os.Stat(f.local); errors.Is(err, fs.ErrNotExist) {
+		return missingFile(f)
+	}
+	return nil
+}
+
 // globPaths are the files' paths for read_parquet, with what it would take for patterns made literal.
 func globPaths(files []*dataFile) []string {
 	paths := make([]string, len(files))
@@ -82,9 +95,14 @@ func globPaths(files []*dataFile) []string {
 	return paths
 }
 
-// literalPath writes a path so that DuckDB's globbing matches only itself.
+// globCharacters make DuckDB take a path for a pattern.
+const globCharacters = "*?["
+
+// literalPath writes a path so that DuckDB's globbing matches only itself. In its patterns a backslash separates folders and
+// cannot be escaped, so a path that has both stays as it is: taken as a pattern it matches nothing, and DuckDB then takes
+// it as a name.
 func literalPath(path string) string {
-	if !strings.ContainsAny(path, "*?[") {
+	if !strings.ContainsAny(path, globCharacters) || filepath.Separator == '/' && strings.Contains(path, `\`) {
 		return path
 	}
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
