@@ -141,9 +141,8 @@ func (r *runner) one(ctx context.Context, from source) error {
 // text runs the statements of a string; the last one needs no semicolon.
 func (r *runner) text(ctx context.Context, text string) error {
 	splitter := parse.NewSplitter(r.session.ParseOptions())
-	splitter.Write([]byte(text))
-	splitter.Close()
-	return r.drain(ctx, splitter, "")
+	splitter.Feed(text)
+	return r.drain(ctx, splitter.Rest, "")
 }
 
 // stream runs statements as they arrive, so that a program can drive the process through pipes.
@@ -152,29 +151,29 @@ func (r *runner) stream(ctx context.Context, from io.Reader, name string) error 
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(buffer)
-		splitter.Write(buffer[:n])
+		splitter.Feed(string(buffer[:n]))
+		next := splitter.Next
 		if errors.Is(err, io.EOF) {
-			splitter.Close()
+			next = splitter.Rest
 		} else if err != nil {
 			return err
 		}
-		if failed := r.drain(ctx, splitter, name); failed != nil || err != nil {
+		if failed := r.drain(ctx, next, name); failed != nil || err != nil {
 			return failed
 		}
 	}
 }
 
-// drain runs every complete statement of the splitter.
-func (r *runner) drain(ctx context.Context, splitter *parse.Splitter, file string) error {
+// drain runs statements until there is no more.
+func (r *runner) drain(ctx context.Context, next func() (parse.Piece, bool), file string) error {
 	for {
-		piece, more := splitter.Next()
+		piece, more := next()
 		if !more {
 			return nil
 		}
 		if err := r.run(ctx, piece, file); err != nil {
 			return err
 		}
-		splitter.SetOptions(r.session.ParseOptions())
 	}
 }
 
@@ -201,7 +200,7 @@ func (r *runner) run(ctx context.Context, piece parse.Piece, file string) error 
 		if fault := asError(err); fault.Line > 0 {
 			fmt.Fprintf(os.Stderr, "%s:%d: ", file, fault.Line)
 		} else {
-			fmt.Fprintf(os.Stderr, "%s:%d: ", file, piece.Start.Line)
+			fmt.Fprintf(os.Stderr, "%s:%d: ", file, piece.Pos.Line)
 		}
 	}
 	if err := r.target.Fail(r.statement, err); err != nil {
@@ -218,7 +217,7 @@ type outputError struct{ error }
 
 // outcome runs a statement and writes its result; the error is the statement's, or an outputError.
 func (r *runner) outcome(ctx context.Context, piece parse.Piece) error {
-	result, err := r.session.ExecuteAt(ctx, piece.Text, piece.Start)
+	result, err := r.session.ExecuteAt(ctx, piece.Text, piece.Pos)
 	if err != nil {
 		return err
 	}

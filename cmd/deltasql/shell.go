@@ -103,7 +103,7 @@ func (s *shell) newEditor() *readline.Shell {
 	editor.Prompt.Secondary(func() string { return "   …> " })
 	editor.AcceptMultiline = func(line []rune) bool { return complete(string(line), s.session.ParseOptions()) }
 	if os.Getenv("NO_COLOR") == "" {
-		editor.SyntaxHighlighter = highlight
+		editor.SyntaxHighlighter = func(line []rune) string { return highlight(string(line), s.session.ParseOptions()) }
 	}
 	editor.Completer = s.complete
 	if path, err := xdg.StateFile(filepath.Join("deltasql", "history")); err == nil {
@@ -124,12 +124,8 @@ func complete(text string, options parse.Options) bool {
 		return true
 	}
 	splitter := parse.NewSplitter(options)
-	splitter.Write([]byte(text))
-	for {
-		if _, more := splitter.Next(); !more {
-			return splitter.Empty()
-		}
-	}
+	splitter.Feed(text)
+	return splitter.State() == parse.Complete
 }
 
 // runText runs the statements of a text, one after another, until one fails.

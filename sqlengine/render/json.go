@@ -162,7 +162,12 @@ func appendFloat(out []byte, f float64, bits int) []byte {
 	case math.IsInf(f, -1):
 		return append(out, `"-Infinity"`...)
 	}
-	return strconv.AppendFloat(out, f, 'g', -1, bits)
+	start := len(out)
+	out = strconv.AppendFloat(out, f, 'g', -1, bits)
+	if !bytes.ContainsAny(out[start:], ".e") {
+		out = append(out, ".0"...) // so that a reader of JSON takes it for a fraction
+	}
+	return out
 }
 
 const hexDigits = "0123456789abcdef"
