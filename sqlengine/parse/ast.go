@@ -495,7 +495,9 @@ type (
 	// into plain arguments: EXTRACT(u FROM e) is extract('U', e); TRIM(BOTH a FROM b) is trim('BOTH', a, b) with Name "trim";
 	// SUBSTRING(a FROM b FOR c) is substring(a, b, c); POSITION(a IN b) is position(a, b); count(*) has one *Star argument;
 	// TIMESTAMPDIFF(unit, a, b), DATE_ADD(a, INTERVAL ..) keep the unit as a string literal and the interval as *Interval;
-	// niladic CURRENT_DATE and kin have no arguments; CHAR(n USING cs), CONVERT(e USING cs) carry the charset as a string.
+	// niladic CURRENT_DATE and kin have no arguments; CHAR(n USING cs), CONVERT(e USING cs) carry the charset as a string in
+	// an argument named USING. TRIM(LEADING FROM b) is trim('LEADING', ' ', b); j -> '$.p' is json_extract(j, '$.p'), ->> that
+	// within json_unquote; a MEMBER OF (b) is member_of(a, b); MySQL's INTERVAL(n, a, ..) is interval(n, a, ..).
 	Call struct {
 		span
 		Name        Name

@@ -238,6 +238,8 @@ func (p *parser) predicate(start Pos, left Expr, operand func() Expr) Expr {
 		p.expect("AND")
 		high := operand()
 		if p.opts.Dialect == MySQL { // the upper bound is a predicate itself
+			p.enter()
+			defer p.leave()
 			if deeper := p.predicate(high.At(), high, operand); deeper != nil {
 				high = deeper
 			}

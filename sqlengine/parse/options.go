@@ -16,8 +16,8 @@ type Options struct {
 	NoBackslashEscapes bool // a backslash in a string is a plain character
 	PipesAsConcat      bool // MySQL: || concatenates, and binds tighter than ^
 	HighNotPrecedence  bool // MySQL: NOT binds as tightly as !
-	// Start is where the text begins in a longer script, so that positions and errors name the script's lines.
-	// The zero value means a text of its own.
+	// Start is where the text begins in a longer script, so that lines and columns are the script's; offsets are always
+	// those of the text itself. The zero value means a text of its own.
 	Start Pos
 }
 

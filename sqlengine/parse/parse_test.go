@@ -154,6 +154,10 @@ func TestParseLimits(t *testing.T) {
 		"text":           "SELECT '" + strings.Repeat("x", maxText) + "'",
 		"explain":        deep(5000, "EXPLAIN ", "SELECT 1", ""),
 	}
+	between := "SELECT 1" + strings.Repeat(" BETWEEN 1 AND 1", 20000)
+	if _, err := Parse(between, Options{Dialect: MySQL}); protocol.ClassOf(err) != "DELTASQL_LIMIT_EXCEEDED" {
+		t.Errorf("between: %v", err)
+	}
 	for name, sql := range refused {
 		if _, err := Parse(sql, Options{}); protocol.ClassOf(err) != "DELTASQL_LIMIT_EXCEEDED" {
 			text := ""

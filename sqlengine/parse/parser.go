@@ -60,6 +60,14 @@ func (p *parser) end(expected ...string) {
 
 // peek is the token n places on; peek(0) is the present one.
 func (p *parser) peek(n int) token {
+	if p.head+n >= len(p.window) {
+		p.fill(n)
+	}
+	return p.window[p.head+n]
+}
+
+// fill reads tokens up to the one n places on.
+func (p *parser) fill(n int) {
 	for len(p.window) <= p.head+n {
 		t, err := p.lex.next()
 		if err != nil {
@@ -67,7 +75,6 @@ func (p *parser) peek(n int) token {
 		}
 		p.window = append(p.window, t)
 	}
-	return p.window[p.head+n]
 }
 
 func (p *parser) tok() token { return p.peek(0) }
@@ -90,12 +97,15 @@ func (p *parser) text(t token) string { return p.lex.sql[t.start.Offset:t.end] }
 func (p *parser) is(words ...string) bool { return p.isAt(0, words...) }
 
 func (p *parser) isAt(n int, words ...string) bool {
-	t := p.peek(n)
-	if t.word == "" {
+	if p.head+n >= len(p.window) {
+		p.fill(n)
+	}
+	word := p.window[p.head+n].word
+	if word == "" {
 		return false
 	}
 	for _, w := range words {
-		if t.word == w {
+		if word == w {
 			return true
 		}
 	}

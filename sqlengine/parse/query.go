@@ -52,9 +52,7 @@ func (p *parser) with(q *Query) {
 		if p.is("(") && !p.isAt(1, "SELECT", "WITH") {
 			cte.Columns = p.identList()
 		}
-		if p.opts.Dialect == Spark && !p.is("AS") && p.is("(") {
-			// Spark's AS is optional here.
-		} else {
+		if p.opts.Dialect == MySQL || !p.is("(") { // Spark may leave AS out
 			p.expect("AS")
 		}
 		if !p.accept("MATERIALIZED") && p.is("NOT") {
@@ -367,7 +365,7 @@ func (p *parser) selectBlock() *Select {
 		p.intoClause()
 	}
 	if p.accept("FROM") {
-		if p.is("DUAL") && p.opts.Dialect == MySQL && p.peek(1).kind != tokQuoted {
+		if p.is("DUAL") && p.opts.Dialect == MySQL && !p.isAt(1, ".", ",", "JOIN") {
 			p.advance()
 		} else {
 			s.From = p.fromList()
@@ -409,7 +407,7 @@ func (p *parser) selectItems(s *Select) {
 	if p.is("TRANSFORM") && p.isAt(1, "(") && p.isTransformClause() {
 		p.refuse(p.tok().start, "SELECT TRANSFORM (...) USING is not supported")
 	}
-	for n := 1; ; n++ {
+	for {
 		s.Items = append(s.Items, p.selectItem())
 		if !p.accept(",") {
 			return
@@ -633,19 +631,15 @@ func (p *parser) groupSets() [][]Expr {
 	p.expect("(")
 	var sets [][]Expr
 	for {
-		if p.is("ROLLUP", "CUBE", "GROUPING") && p.isAt(1, "(", "SETS") && !(p.is("GROUPING") && p.isAt(1, "(")) {
+		if p.is("ROLLUP", "CUBE") && p.isAt(1, "(") || p.is("GROUPING") && p.isAt(1, "SETS") {
 			p.refuse(p.tok().start, "%s inside GROUPING SETS is not supported: list the sets", p.tok().word)
 		}
 		if p.is("(") && p.isAt(1, ")") {
 			p.advance()
 			p.advance()
 			sets = append(sets, []Expr{})
-		} else if e := p.expr(); true {
-			if row, ok := e.(*Tuple); ok {
-				sets = append(sets, row.Items)
-			} else {
-				sets = append(sets, []Expr{e})
-			}
+		} else {
+			sets = append(sets, p.groupSet())
 		}
 		if !p.accept(",") {
 			break
@@ -653,6 +647,15 @@ func (p *parser) groupSets() [][]Expr {
 	}
 	p.expect(")")
 	return sets
+}
+
+// groupSet reads a set of one expression, or of a parenthesised list.
+func (p *parser) groupSet() []Expr {
+	e := p.expr()
+	if row, ok := e.(*Tuple); ok {
+		return row.Items
+	}
+	return []Expr{e}
 }
 
 // ---- windows ----
