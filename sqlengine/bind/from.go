@@ -67,7 +67,8 @@ func (b *binder) join(j *parse.Join, p place, lateral *scope) (expr.From, *scope
 		return out, sc, err
 	}
 	if j.On != nil {
-		e := &env{b: b, place: p, scope: both.under(behind), clause: clauseFrom}
+		// ON sees its own two sides, not what stands to the left of the join.
+		e := &env{b: b, place: p, scope: both.under(p.outer), clause: clauseFrom}
 		if out.On, err = e.condition(j.On); err != nil {
 			return nil, nil, err
 		}

@@ -82,16 +82,10 @@ func notConstant(f *parse.TableFunction, at parse.Pos) error {
 // generator is a function of the select list that gives rows, such as explode.
 type generator struct{ name string }
 
-// generators are the functions that give rows in a select list.
-var generators = map[string]bool{
-	"explode": true, "explode_outer": true, "posexplode": true, "posexplode_outer": true, "inline": true, "inline_outer": true,
-	"stack": true, "json_tuple": true, "unnest": true, "variant_explode": true, "variant_explode_outer": true,
-}
-
 // generatorCall is the call if an item is one.
 func generatorCall(x parse.Expr) *parse.Call {
 	c, ok := x.(*parse.Call)
-	if !ok || len(c.Name) != 1 || c.Over != nil || !generators[strings.ToLower(c.Name[0].Name)] {
+	if !ok || len(c.Name) != 1 || c.Over != nil || !expr.IsGenerator(c.Name[0].Name) {
 		return nil
 	}
 	return c

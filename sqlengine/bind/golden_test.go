@@ -147,6 +147,9 @@ func mustParse(sql string, dialect expr.Dialect) *parse.Query {
 func testOptions(dialect expr.Dialect) bind.Options {
 	return bind.Options{
 		Catalog: testCatalog(),
+		Fold: func(_ context.Context, e expr.Expr) (protocol.Value, error) {
+			return protocol.Value{Kind: e.Type().Kind, Null: true}, nil // nothing evaluates here: every fold is NULL
+		},
 		Context: &expr.Context{Dialect: dialect, TimeZone: "UTC", Database: "main", Now: time.Unix(1700000000, 0)},
 	}
 }

@@ -250,7 +250,7 @@ func (k *block) checkGroups(out *expr.Query) error {
 			return err
 		}
 		k.sel.Items[i] = checked
-		if len(k.sel.GroupBy) > 1 && member(k.keys, checked) {
+		if checked.Nullable() || len(k.sel.GroupBy) > 1 && member(k.keys, checked) {
 			out.Output.Columns[i].Nullable = true
 		}
 	}
@@ -340,7 +340,7 @@ func (k *block) isKey(e expr.Expr) bool {
 func (k *block) ungrouped(c *expr.Column, at parse.Pos) error {
 	name := c.Relation.Columns[c.Index].Name
 	if !k.sel.Grouped {
-		return fail("MISSING_GROUP_BY", at, "the query has an aggregate and no GROUP BY, so the column `%s` has no single value", name).
+		return fail("MISSING_GROUP_BY", at, "the query is one group, since it has an aggregate or HAVING and no GROUP BY, so the column `%s` has no single value", name).
 			WithHint("add GROUP BY, or aggregate the column, for example any_value(%s)", name)
 	}
 	return fail("MISSING_AGGREGATION", at, "the column `%s` is neither in GROUP BY nor inside an aggregate", name).

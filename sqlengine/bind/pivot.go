@@ -167,6 +167,13 @@ func (k *block) cell(aggregate, condition expr.Expr) (expr.Expr, error) {
 		n.Filter = and(a.Filter, condition)
 		return &n
 	})
+	bare := filtered
+	if c, ok := bare.(*expr.Cast); ok {
+		bare = c.Operand
+	}
+	if _, ok := bare.(*expr.Aggregate); ok && bare.Nullable() {
+		return filtered, nil // such as sum and max: NULL over no rows by themselves
+	}
 	long := expr.Typed{Of: protocol.DataType{Kind: protocol.KindLong}}
 	count := &expr.Aggregate{Typed: long, Name: "count", Args: []expr.Expr{literalTrue()}, Filter: condition}
 	zero := &expr.Literal{Typed: long, Value: protocol.Value{Kind: protocol.KindLong}}

@@ -285,8 +285,13 @@ func (p *printer) from(from expr.From) string {
 	case *expr.Join:
 		left := p.from(from.Left)
 		right := p.from(from.Right)
-		if _, ok := from.Right.(*expr.Join); ok {
+		switch r := from.Right.(type) {
+		case *expr.Join:
 			right = "(" + indent(right) + ")"
+		case *expr.Relation:
+			if r.Lateral {
+				right = "LATERAL " + right
+			}
 		}
 		text := left + "\n" + from.Kind + " JOIN " + right
 		if from.On != nil {
@@ -325,9 +330,6 @@ func (p *printer) relation(r *expr.Relation) string {
 		text = p.template(r.SQL, r.Args) + " AS " + name + "(" + strings.Join(columns, ", ") + ")"
 	default:
 		return p.fail("a relation of kind %d cannot stand in FROM", r.Kind)
-	}
-	if r.Lateral {
-		text = "LATERAL " + text
 	}
 	if r.Sample != "" {
 		text += " " + r.Sample
