@@ -241,13 +241,17 @@ func (c *changeReader) addFileChange(ctx context.Context, commit log.Commit, cha
 		}
 		return c.addChange(commit, f, deleteChange)
 	}
-	before, err := c.vectorRows(ctx, change.remove.Path, change.remove.DeletionVector)
-	if err != nil {
-		return err
+	var before, after []uint64
+	var err error
+	if vector := change.remove.DeletionVector; vector != nil {
+		if before, err = c.table.vectorRows(ctx, change.remove.Path, vector, recordsOf(change.remove.Stats)); err != nil {
+			return err
+		}
 	}
-	after, err := c.vectorRows(ctx, change.add.Path, change.add.DeletionVector)
-	if err != nil {
-		return err
+	if vector := change.add.DeletionVector; vector != nil {
+		if after, err = c.table.vectorRows(ctx, change.add.Path, vector, recordsOf(change.add.Stats)); err != nil {
+			return err
+		}
 	}
 	for _, part := range []struct {
 		kind string
@@ -318,22 +322,6 @@ func partitionOf(values map[string]*string) func(protocol.PhysicalName) (string,
 		}
 		return "", true
 	}
-}
-
-// vectorRows is the bitset of the rows that a vector deletes; none without a vector.
-func (c *changeReader) vectorRows(ctx context.Context, file string, vector *protocol.DeletionVector) ([]uint64, error) {
-	if vector == nil {
-		return nil, nil
-	}
-	bitmap, err := c.table.readVector(ctx, file, vector)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := bitset(bitmap, -1)
-	if err != nil {
-		return nil, c.table.vectorError(file, err)
-	}
-	return rows, nil
 }
 
 // without is the set of rows in a but not in b; nil if there are none.

@@ -77,7 +77,7 @@ func TestChangesNeedTheFeed(t *testing.T) {
 	if got := table.changes(2, 4, "c0"); got != "DELTA_MISSING_CHANGE_DATA" {
 		t.Errorf("a range with the feed off inside: got %s", got)
 	}
-	table.commit(metadataLine(field("id", `"long"`)+","+field("n", `"string"`), nil, feedOn()))    // 5: a type widened
+	table.commit(metadataLine(field("id", `"long"`)+","+field("n", `"string"`), nil, feedOn())) // 5: a type widened
 	for _, test := range []struct {
 		from, to int64
 		want     string

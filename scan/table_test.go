@@ -17,14 +17,14 @@ import (
 // testTable is a Delta table made by hand: Parquet files by COPY, a log of JSON lines.
 type testTable struct {
 	*log.Table
-	t       *testing.T
+	t       testing.TB
 	in      *duck.Instance
 	dir     string
 	version int
 }
 
 // newTable makes a table from a schema as "name type" pairs in JSON fields, and further members of metaData and protocol.
-func newTable(t *testing.T, in *duck.Instance, fields string, partitionColumns []string, configuration map[string]string) *testTable {
+func newTable(t testing.TB, in *duck.Instance, fields string, partitionColumns []string, configuration map[string]string) *testTable {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "_delta_log"), 0o755); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func (tt *testTable) rows(expressions, where string, names ...string) string {
 }
 
 // query runs a statement over a relation and gives its rows, or the class of its error.
-func query(t *testing.T, in *duck.Instance, relation *Relation, expressions, where string) string {
+func query(t testing.TB, in *duck.Instance, relation *Relation, expressions, where string) string {
 	t.Helper()
 	if where != "" {
 		where = " WHERE " + where
@@ -139,7 +139,7 @@ func query(t *testing.T, in *duck.Instance, relation *Relation, expressions, whe
 	}
 }
 
-func errorText(t *testing.T, err error) string {
+func errorText(t testing.TB, err error) string {
 	if class := protocol.ClassOf(err); class != protocol.ClassInternal {
 		return string(class)
 	}

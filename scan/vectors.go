@@ -14,7 +14,7 @@ import (
 const (
 	// vectorReaders is how many deletion vectors are read at a time.
 	vectorReaders = 8
-	// maxRowsPerFile bounds the bitset of a file whose number of rows is not known: 512 MB.
+	// maxRowsPerFile bounds a bitset: 512 MB.
 	maxRowsPerFile = 1 << 32
 )
 
@@ -56,16 +56,70 @@ func (t tableRef) loadVectors(ctx context.Context, files []*dataFile) error {
 }
 
 func (t tableRef) loadVector(ctx context.Context, f *dataFile) error {
-	bitmap, err := t.readVector(ctx, f.path, f.vector)
-	if err != nil {
-		return err
+	rows, err := t.vectorRows(ctx, f.path, f.vector, f.records)
+	f.deleted, f.deletedRows = rows, f.vector.Cardinality
+	return err
+}
+
+// vectorRows is the bitset of the rows that a file's vector deletes, up to the word of the last one. It may be shared and
+// must not be changed. records is the number of rows of the file, -1 where that is not known.
+func (t tableRef) vectorRows(ctx context.Context, file string, vector *protocol.DeletionVector, records int64) ([]uint64, error) {
+	key := vectorKey{t.name, vector.UniqueID(), vector.SizeInBytes, vector.Cardinality, records}
+	if rows, ok := vectors.get(key); ok {
+		return rows, nil
 	}
-	f.deleted, err = bitset(bitmap, f.records)
+	bitmap, err := t.readVector(ctx, file, vector)
 	if err != nil {
-		return t.vectorError(f.path, err)
+		return nil, err
 	}
-	f.deletedRows = f.vector.Cardinality
-	return nil
+	rows, err := bitset(bitmap, records)
+	if err != nil {
+		return nil, t.vectorError(file, err)
+	}
+	vectors.put(key, rows)
+	return rows, nil
+}
+
+// vectors keeps decoded vectors, which never change, for later scans; it is bounded by throwing everything away.
+var vectors = vectorCache{byKey: map[vectorKey][]uint64{}}
+
+type vectorKey struct {
+	table, id                  string
+	size, cardinality, records int64
+}
+
+type vectorCache struct {
+	mu    sync.Mutex
+	bytes int
+	byKey map[vectorKey][]uint64
+}
+
+// maxCachedVectorBytes is enough for the vectors of a thousand files of half a million rows.
+const maxCachedVectorBytes = 64 << 20
+
+func (c *vectorCache) get(key vectorKey) ([]uint64, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rows, ok := c.byKey[key]
+	return rows, ok
+}
+
+func (c *vectorCache) put(key vectorKey, rows []uint64) {
+	const overhead = 200 // of an entry and its key, roughly
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	size := len(rows)*8 + overhead
+	if size > maxCachedVectorBytes/4 {
+		return
+	}
+	if c.bytes+size > maxCachedVectorBytes {
+		clear(c.byKey)
+		c.bytes = 0
+	}
+	if _, known := c.byKey[key]; !known {
+		c.byKey[key] = rows
+		c.bytes += size
+	}
 }
 
 // readVector decodes a file's deletion vector, checking its size, checksum and cardinality.
@@ -114,12 +168,12 @@ func (t tableRef) vectorError(file string, err error) error {
 		WithTable(t.name).WithCause(err)
 }
 
-// bitset writes a vector as bits. records is the number of rows of the file, or -1.
+// bitset writes a vector as bits, up to the word of its last row.
 func bitset(bitmap *roaring64.Bitmap, records int64) ([]uint64, error) {
 	if bitmap.IsEmpty() {
 		return nil, nil
 	}
-	if records < 0 {
+	if records < 0 || records > maxRowsPerFile {
 		records = maxRowsPerFile
 	}
 	if err := protocol.CheckRowIndexes(bitmap, records); err != nil {

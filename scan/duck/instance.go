@@ -88,6 +88,7 @@ func Open(cfg Config) (*Instance, error) {
 //   - cache_local_files off: the operating system caches them already, and DuckDB's own cache counts against the
 //     memory limit. No validation of what is cached: data files never change under a name.
 //   - no extension is ever looked for on the network; the built-in ones (parquet, json, icu) are there already.
+//   - lock_configuration comes last: whatever text reaches DuckDB, these stay.
 func (in *Instance) settings() []string {
 	settings := []string{
 		"SET GLOBAL default_null_order = 'nulls_first_on_asc_last_on_desc'",
@@ -98,6 +99,8 @@ func (in *Instance) settings() []string {
 		"SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'",
 		"SET GLOBAL autoinstall_known_extensions = false",
 		"SET GLOBAL autoload_known_extensions = false",
+		"SET GLOBAL allow_community_extensions = false",
+		"SET GLOBAL allow_persistent_secrets = false",
 		"SET GLOBAL temp_directory = " + QuoteString(in.tempDir),
 		"SET GLOBAL memory_limit = " + QuoteString(in.cfg.MemoryLimit),
 		fmt.Sprintf("SET GLOBAL threads = %d", in.cfg.Threads),
@@ -105,7 +108,7 @@ func (in *Instance) settings() []string {
 	if in.cfg.MaxTempSize != "" {
 		settings = append(settings, "SET GLOBAL max_temp_directory_size = "+QuoteString(in.cfg.MaxTempSize))
 	}
-	return settings
+	return append(settings, "SET GLOBAL lock_configuration = true")
 }
 
 func (in *Instance) openDatabase() (*database, error) {
