@@ -175,6 +175,7 @@ func (t *Table) loadAdds(ctx context.Context, s *state, columns *duckType, paths
 	if !ok {
 		return nil
 	}
+	s.reserve(counts.adds())
 	return t.parquet.Query(ctx, sql, nil, (&addLoader{state: s, partitions: partitions}).load)
 }
 

@@ -250,6 +250,12 @@ func (f footers) allNull(member string) bool {
 	return found
 }
 
+// adds is the number of add actions, 0 where it is not recorded.
+func (f footers) adds() int {
+	paths := f["add, path"]
+	return int(max(0, paths.values-paths.nulls))
+}
+
 // completeStats tells for certain that each add has its statistics as JSON.
 func (f footers) completeStats() bool {
 	paths, ok1 := f["add, path"]

@@ -101,6 +101,16 @@ func (s *state) indexed() *fileIndex {
 	return s.index
 }
 
+// maxReserved bounds the rows that room is made for on the word of a file's footer.
+const maxReserved = 16 << 20
+
+// reserve makes room in the index of an empty state.
+func (s *state) reserve(rows int) {
+	if s.columns.rows == 0 {
+		s.index = &fileIndex{slots: make([]uint64, slotsFor(min(rows, maxReserved)))}
+	}
+}
+
 // applyCommit applies the actions of one commit, or of a compaction file that stands for several. The order of actions
 // in a commit has no meaning, so removals go first. Where a commit breaks the protocol by adding and removing one key,
 // the later line counts, as other engines have it, and a warning is kept.

@@ -158,6 +158,17 @@ func TestReplayReconcilesActions(t *testing.T) {
 	}
 }
 
+func TestPathsThatAreLiveTwiceAreFound(t *testing.T) {
+	snapshot := mustSnapshot(t, newLog(t, "-- 0.json --\ntable\nadd f\nadd g v1\n-- 1.json --\nadd f v4\n").open())
+	if got := snapshot.Files().RepeatedPaths(); !slices.Equal(got, []string{"f"}) {
+		t.Errorf("repeated %q", got)
+	}
+	snapshot = mustSnapshot(t, newLog(t, "-- 0.json --\ntable\nadd f v1\nadd g v1\n").open())
+	if got := snapshot.Files().RepeatedPaths(); got != nil {
+		t.Errorf("repeated %q", got)
+	}
+}
+
 func TestSnapshotRefusesDamage(t *testing.T) {
 	line := `{"add":{"path":"a","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}`
 	for _, c := range []struct {
