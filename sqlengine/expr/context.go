@@ -28,6 +28,7 @@ type Context struct {
 	AnsiQuotes    bool
 	MySQLCompare  bool // case- and accent-insensitive comparison
 	ConnectionID  int64
+	WideDecimals  bool                                                                // compute every decimal in 128 bits: set when a statement is run again after a decimal overflow
 	Variable      func(scope, name string) (protocol.Value, protocol.DataType, error) // @x and @@x
 	Assign        func(name string, value protocol.Value)                             // @x := constant
 	Param         func(index int, name string) (protocol.Value, protocol.DataType, error)

@@ -1,0 +1,692 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/parse"
+)
+
+// aggregateFunctions bind their arguments in the environment the aggregate's arguments have, or, with OVER, where they stand.
+var aggregateFunctions = []*function{
+	lazily("count", inBoth, "any*", count),
+	lazily("sum", inBoth, "any", sum),
+	lazily("try_sum", inSpark, "any", sum),
+	lazily("avg mean", inBoth, "any", avg),
+	lazily("try_avg", inSpark, "any", avg),
+	lazily("min", inBoth, "any", extremum("min")),
+	lazily("max", inBoth, "any", extremum("max")),
+	lazily("any_value", inBoth, "any [any]", oneOf("any_value")),
+	lazily("first", inSpark, "any [any]", oneOf("first")),
+	lazily("last", inSpark, "any [any]", oneOf("last")),
+	lazily("first_value", inBoth, "any [any]", edgeValue("first")),
+	lazily("last_value", inBoth, "any [any]", edgeValue("last")),
+	lazily("stddev stddev_samp std", inSpark, "any", spreadOf("stddev_samp")),
+	lazily("stddev_pop", inBoth, "any", spreadOf("stddev_pop")),
+	lazily("variance var_samp", inSpark, "any", spreadOf("var_samp")),
+	lazily("var_pop", inBoth, "any", spreadOf("var_pop")),
+	lazily("stddev std", inMySQL, "any", spreadOf("stddev_pop")),
+	lazily("stddev_samp", inMySQL, "any", spreadOf("stddev_samp")),
+	lazily("variance", inMySQL, "any", spreadOf("var_pop")),
+	lazily("var_samp", inMySQL, "any", spreadOf("var_samp")),
+	lazily("skewness", inBoth, "any", spreadOf("skewness_pop")),
+	lazily("kurtosis", inBoth, "any", spreadOf("kurtosis_pop")),
+	lazily("corr", inBoth, "any any", pairOf("corr", tDouble)),
+	lazily("covar_pop", inBoth, "any any", pairOf("covar_pop", tDouble)),
+	lazily("covar_samp", inBoth, "any any", pairOf("covar_samp", tDouble)),
+	lazily("regr_count", inBoth, "any any", pairOf("regr_count", tLong)),
+	lazily("regr_avgx", inBoth, "any any", pairOf("regr_avgx", tDouble)),
+	lazily("regr_avgy", inBoth, "any any", pairOf("regr_avgy", tDouble)),
+	lazily("regr_slope", inBoth, "any any", pairOf("regr_slope", tDouble)),
+	lazily("regr_intercept", inBoth, "any any", pairOf("regr_intercept", tDouble)),
+	lazily("regr_r2", inBoth, "any any", pairOf("regr_r2", tDouble)),
+	lazily("regr_sxx", inBoth, "any any", pairOf("regr_sxx", tDouble)),
+	lazily("regr_syy", inBoth, "any any", pairOf("regr_syy", tDouble)),
+	lazily("regr_sxy", inBoth, "any any", pairOf("regr_sxy", tDouble)),
+	lazily("collect_list array_agg", inBoth, "any", collect(false)),
+	lazily("collect_set", inBoth, "any", collect(true)),
+	lazily("approx_count_distinct", inBoth, "any [any]", approxDistinct),
+	lazily("count_if", inBoth, "any", countIf),
+	lazily("bool_and every", inBoth, "any", booleans("bool_and")),
+	lazily("bool_or some any", inBoth, "any", booleans("bool_or")),
+	lazily("max_by", inBoth, "any any", by("arg_max_null", "max_by")),
+	lazily("min_by", inBoth, "any any", by("arg_min_null", "min_by")),
+	lazily("median", inBoth, "any", quantile("quantile_cont", true)),
+	lazily("mode", inBoth, "[any] [any]", modeOf),
+	lazily("percentile", inBoth, "any any [any]", quantile("quantile_cont", false)),
+	lazily("percentile_cont", inBoth, "any", quantile("quantile_cont", false)),
+	lazily("percentile_disc", inBoth, "any", quantile("quantile_disc", false)),
+	lazily("percentile_approx approx_percentile", inBoth, "any any [any]", quantile("quantile_disc", false)),
+	lazily("string_agg listagg", inBoth, "any [any]", stringAgg),
+	lazily("group_concat", inBoth, "any+", stringAgg),
+	lazily("bit_and", inBoth, "any", bitsOf("bit_and")),
+	lazily("bit_or", inBoth, "any", bitsOf("bit_or")),
+	lazily("bit_xor", inBoth, "any", bitsOf("bit_xor")),
+	lazily("product", inBoth, "any", spreadOf("product")),
+	lazily("grouping", inBoth, "any+", grouping),
+	lazily("grouping_id", inSpark, "any*", groupingID),
+	lazily("json_arrayagg", inMySQL, "any", jsonArrayAgg),
+	lazily("json_objectagg", inMySQL, "any any", jsonObjectAgg),
+	lazily("map_agg", inBoth, "any any", mapAgg),
+	lazily("histogram_numeric", inSpark, "any any", refused("it is an approximation of Spark's own")),
+	lazily("schema_of_variant_agg", inBoth, "any", refused("ask schema_of_variant for the rows")),
+}
+
+// aggArgs binds an aggregate's arguments.
+func (c *call) aggArgs() ([]Expr, error) {
+	return c.bound(c.in(c.argEnv()), c.node.Args)
+}
+
+func (c *call) argEnv() Env {
+	if c.node.Over != nil {
+		return c.env
+	}
+	return c.env.AggregateArgs()
+}
+
+// aggregate makes the node of an aggregate call, over a window where there is OVER.
+func (c *call) aggregate(name string, t protocol.DataType, args ...Expr) (Expr, error) {
+	var filter Expr
+	if c.node.Filter != nil {
+		var err error
+		if filter, err = c.in(c.argEnv()).condition(c.node.Filter); err != nil {
+			return nil, err
+		}
+	}
+	order, err := c.argOrder()
+	if err != nil {
+		return nil, err
+	}
+	null := !strings.HasPrefix(name, "count")
+	if c.node.Over == nil {
+		ignore := c.node.IgnoreNulls != nil && *c.node.IgnoreNulls
+		if ignore && len(args) > 0 && (name == "first" || name == "last") {
+			present := notNull(args[0])
+			if filter != nil {
+				present = &Logic{Typed{tBoolean, true}, false, []Expr{filter, present}}
+			}
+			filter = present
+		}
+		return c.env.Aggregate(&Aggregate{Typed{t, null}, name, args, c.node.Distinct, order, filter}, c.at)
+	}
+	spec, err := c.env.WindowSpec(c.node.Over)
+	if err != nil {
+		return nil, err
+	}
+	if c.node.Distinct && (len(spec.OrderBy) > 0) {
+		return nil, fail(c.at, "DISTINCT_WINDOW_FUNCTION_UNSUPPORTED", "%s(DISTINCT ...) over an ordered window is not supported", c.name)
+	}
+	w := &Window{Typed: Typed{t, null}, Name: name, Args: args, Distinct: c.node.Distinct, ArgOrder: order, Filter: filter, Spec: spec,
+		IgnoreNulls: c.node.IgnoreNulls != nil && *c.node.IgnoreNulls}
+	return c.env.Window(w, c.at)
+}
+
+func (c *call) argOrder() ([]Order, error) {
+	items := c.node.OrderBy
+	if len(items) == 0 {
+		items = c.node.WithinGroup
+	}
+	var out []Order
+	for _, item := range items {
+		e, err := c.in(c.argEnv()).bind(item.Expr)
+		if err != nil {
+			return nil, err
+		}
+		if !isOrderable(e.Type()) {
+			return nil, mismatch(item.Expr.At(), "INVALID_ORDERING_TYPE", "values of type %s cannot be sorted", e.Type())
+		}
+		first := !item.Desc
+		if item.NullsFirst != nil {
+			first = *item.NullsFirst
+		}
+		out = append(out, Order{e, item.Desc, first})
+	}
+	return out, nil
+}
+
+// count is count(*), count(a) and count(DISTINCT a, b), which counts rows without a NULL.
+func count(c *call) (Expr, error) {
+	if len(c.node.Args) == 0 {
+		return nil, fail(c.at, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "count takes * or values")
+	}
+	if s, ok := c.node.Args[0].Expr.(*parse.Star); ok && len(c.node.Args) == 1 && len(s.Qualifier) == 0 && len(s.Except) == 0 && !c.node.Distinct {
+		return c.aggregate("count", tLong)
+	}
+	args, err := c.aggArgs()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		if l, ok := asLiteral(args[0]); ok && !c.node.Distinct && !l.Value.Null {
+			return c.aggregate("count", tLong)
+		}
+		if c.node.Distinct && !isOrderable(args[0].Type()) {
+			return nil, mismatch(c.at, "INVALID_ORDERING_TYPE", "values of type %s cannot be compared", args[0].Type())
+		}
+		return c.aggregate("count", tLong, c.foldCase(args[0]))
+	}
+	names := make([]string, len(args))
+	var conditions []Expr
+	for i, a := range args {
+		names[i] = fmt.Sprintf("c%d", i)
+		args[i] = c.foldCase(a)
+		conditions = append(conditions, notNull(a))
+	}
+	row := structOf(names, args)
+	all := &Logic{Typed{tBoolean, false}, false, conditions}
+	return c.aggregate("count", tLong, &Case{Typed: Typed{row.Type(), true}, Whens: []When{{all, row}}})
+}
+
+// foldCase is an argument of DISTINCT as the session compares text.
+func (c *call) foldCase(e Expr) Expr {
+	if c.ctx.Dialect == MySQL && c.ctx.MySQLCompare && c.node.Distinct && e.Type().Kind == protocol.KindString {
+		return collated(e, "utf8mb4_0900_ai_ci")
+	}
+	return e
+}
+
+// sumType is Spark's: bigint of integers, decimal(p+10, s), double.
+func sumType(t protocol.DataType) protocol.DataType {
+	switch {
+	case isIntegral(t):
+		return tLong
+	case t.Kind == protocol.KindDecimal:
+		return bounded(t.Precision+10, t.Scale)
+	}
+	return tDouble
+}
+
+// numericArg binds the one argument of an aggregate over numbers.
+func (c *call) numericArg() (Expr, error) {
+	args, err := c.aggArgs()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) != 1 {
+		return nil, c.counted(len(args))
+	}
+	e, err := c.accept(args[0], "number")
+	if err != nil {
+		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes numbers, not %s", c.name, args[0].Type())
+	}
+	return e, nil
+}
+
+func sum(c *call) (Expr, error) {
+	if c.ctx.Dialect == MySQL {
+		return c.mysqlSum()
+	}
+	args, err := c.aggArgs()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 1 && isInterval(args[0].Type()) {
+		return c.sumIntervals(args[0])
+	}
+	e, err := c.numericArg()
+	if err != nil {
+		return nil, err
+	}
+	return c.sumOf(e, sumType(e.Type()))
+}
+
+// sumOf is the sum in a result type: DuckDB adds integers in 128 bits and decimals at 38 digits.
+func (c *call) sumOf(e Expr, t protocol.DataType) (Expr, error) {
+	natural := t
+	operand := e
+	switch {
+	case e.Type().Kind == protocol.KindDecimal:
+		operand = unwidened(e)
+		natural = decimalOf(maxPrecision, e.Type().Scale)
+	case isFloating(e.Type()):
+		var err error
+		if operand, err = convert(e, tDouble, c.ctx, false); err != nil {
+			return nil, placed(err, c.at)
+		}
+		natural = tDouble
+	}
+	a, err := c.aggregate("sum", natural, operand)
+	if err != nil {
+		return nil, err
+	}
+	try := c.name == "try_sum"
+	if isIntegral(e.Type()) || !natural.Equal(t) {
+		if try {
+			return rawNull(t, "TRY_CAST({0} AS "+DuckType(t)+")", a), nil
+		}
+		return rawNull(t, "CAST({0} AS "+DuckType(t)+")", a), nil
+	}
+	return a, nil
+}
+
+func (c *call) sumIntervals(e Expr) (Expr, error) {
+	a, err := c.aggregate("sum", e.Type(), e)
+	return a, err
+}
+
+// avg is double over integers and floats; over decimal(p, s) it is decimal(p+4, s+4), exact and rounded half up: DuckDB's own
+// average of decimals is a double.
+func avg(c *call) (Expr, error) {
+	e, err := c.numericArg()
+	if err != nil {
+		return nil, err
+	}
+	if c.ctx.Dialect == MySQL {
+		return c.mysqlAvg(e)
+	}
+	t := e.Type()
+	if t.Kind != protocol.KindDecimal {
+		if t.Kind == protocol.KindFloat {
+			if e, err = convert(e, tDouble, c.ctx, false); err != nil {
+				return nil, placed(err, c.at)
+			}
+		}
+		return c.aggregate("avg", tDouble, e)
+	}
+	return c.decimalAvg(e, adjusted(t.Precision+4, t.Scale+4))
+}
+
+// decimalAvg divides the exact sum by the count.
+func (c *call) decimalAvg(e Expr, t protocol.DataType) (Expr, error) {
+	total, err := c.aggregate("sum", decimalOf(maxPrecision, e.Type().Scale), unwidened(e))
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.aggregate("count", tLong, e)
+	if err != nil {
+		return nil, err
+	}
+	return rawNull(t, decimalQuotient(t, t.Scale, decimalOf(maxPrecision, e.Type().Scale), decimalOf(19, 0), false), total, n), nil
+}
+
+func extremum(name string) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		args, err := c.aggArgs()
+		if err != nil {
+			return nil, err
+		}
+		if err := c.counted(len(args)); err != nil {
+			return nil, err
+		}
+		if !isOrderable(args[0].Type()) {
+			return nil, mismatch(c.at, "INVALID_ORDERING_TYPE", "%s takes values that can be compared, not %s", c.name, args[0].Type())
+		}
+		if args[0].Type().Kind == protocol.KindVoid {
+			return Null(tVoid), nil
+		}
+		return c.aggregate(name, args[0].Type(), args[0])
+	}
+}
+
+// oneOf is any_value, first and last. DuckDB's any_value leaves NULLs out, Spark's takes the first row's value.
+func oneOf(name string) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		args, err := c.aggArgs()
+		if err != nil {
+			return nil, err
+		}
+		if len(args) == 2 { // first(x, true) ignores NULLs
+			l, ok := asLiteral(args[1])
+			if !ok || l.Of.Kind != protocol.KindBoolean {
+				return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "the second argument of %s must be true or false", c.name)
+			}
+			node := *c.node
+			ignore := l.Value.Int == 1
+			node.IgnoreNulls = &ignore
+			c.node = &node
+		}
+		duck := name
+		if name == "any_value" {
+			duck = "first"
+		}
+		return c.aggregate(duck, args[0].Type(), args[0])
+	}
+}
+
+// edgeValue is first_value and last_value, window functions that Spark also takes as aggregates.
+func edgeValue(name string) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		if c.node.Over == nil {
+			return oneOf(name)(c)
+		}
+		c.name = name + "_value"
+		return oneOf(name + "_value")(c)
+	}
+}
+
+// spreadOf is an aggregate over doubles. A sample of one value has no spread: Spark gives NULL, as DuckDB does.
+func spreadOf(name string) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		e, err := c.numericArg()
+		if err != nil {
+			return nil, err
+		}
+		if e, err = convert(e, tDouble, c.ctx, false); err != nil {
+			return nil, placed(err, c.at)
+		}
+		return c.aggregate(name, tDouble, e)
+	}
+}
+
+func pairOf(name string, t protocol.DataType) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		args, err := c.aggArgs()
+		if err != nil {
+			return nil, err
+		}
+		for i := range args {
+			if args[i], err = c.accept(args[i], "double"); err != nil {
+				return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes numbers", c.name)
+			}
+		}
+		a, err := c.aggregate(name, t, args...)
+		if err != nil || t.Kind == protocol.KindDouble {
+			return a, err
+		}
+		return castTo(t, "{0}", a), nil
+	}
+}
+
+// collect gathers values without NULLs; over no rows it is an empty array.
+func collect(distinct bool) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		args, err := c.aggArgs()
+		if err != nil {
+			return nil, err
+		}
+		node := *c.node
+		node.Distinct = node.Distinct || distinct
+		present := &parse.Is{Not: true, What: "NULL", Operand: c.node.Args[0].Expr}
+		if node.Filter != nil {
+			node.Filter = &parse.Binary{Op: "AND", Left: node.Filter, Right: present}
+		} else {
+			node.Filter = present
+		}
+		c.node = &node
+		t := arrayOf(args[0].Type())
+		t.ContainsNull = false
+		a, err := c.aggregate("list", t, args[0])
+		if err != nil {
+			return nil, err
+		}
+		return &Raw{Typed: Typed{t, false}, SQL: "coalesce({0}, CAST([] AS " + DuckType(t) + "))", Args: []Expr{a}}, nil
+	}
+}
+
+func approxDistinct(c *call) (Expr, error) {
+	args, err := c.aggArgs()
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.aggregate("approx_count_distinct", tLong, args[0])
+	if err != nil {
+		return nil, err
+	}
+	return &Raw{Typed: Typed{tLong, false}, SQL: "CAST({0} AS BIGINT)", Args: []Expr{a}}, nil
+}
+
+func countIf(c *call) (Expr, error) {
+	condition, err := c.in(c.argEnv()).condition(c.node.Args[0].Expr)
+	if err != nil {
+		return nil, err
+	}
+	return c.aggregate("count", tLong, &Case{Typed: Typed{tInt, true}, Whens: []When{{condition, intLiteral(1)}}})
+}
+
+func booleans(name string) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		condition, err := c.in(c.argEnv()).condition(c.node.Args[0].Expr)
+		if err != nil {
+			return nil, err
+		}
+		return c.aggregate(name, tBoolean, condition)
+	}
+}
+
+// by is max_by and min_by: the value beside the largest or smallest key, NULL if that value is.
+func by(name, _ string) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		args, err := c.aggArgs()
+		if err != nil {
+			return nil, err
+		}
+		if !isOrderable(args[1].Type()) {
+			return nil, mismatch(c.at, "INVALID_ORDERING_TYPE", "%s takes a key that can be compared, not %s", c.name, args[1].Type())
+		}
+		return c.aggregate(name, args[0].Type(), args...)
+	}
+}
+
+func modeOf(c *call) (Expr, error) {
+	args, err := c.aggArgs()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 && len(c.node.WithinGroup) == 1 {
+		e, err := c.in(c.argEnv()).bind(c.node.WithinGroup[0].Expr)
+		if err != nil {
+			return nil, err
+		}
+		node := *c.node
+		node.WithinGroup = nil
+		c.node = &node
+		args = []Expr{e}
+	}
+	if len(args) == 0 {
+		return nil, c.counted(0)
+	}
+	return c.aggregate("mode", args[0].Type(), args[0])
+}
+
+// quantile is percentile(x, p), percentile_cont(p) WITHIN GROUP (ORDER BY x) and kin; p is a constant or an array of constants.
+// percentile_approx answers exactly, which is within every accuracy.
+func quantile(name string, median bool) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		args, err := c.aggArgs()
+		if err != nil {
+			return nil, err
+		}
+		var value, share Expr
+		desc := false
+		switch {
+		case median:
+			value, share = args[0], constant(tDouble, protocol.Value{Float: 0.5})
+		case len(c.node.WithinGroup) == 1:
+			if value, err = c.in(c.argEnv()).bind(c.node.WithinGroup[0].Expr); err != nil {
+				return nil, err
+			}
+			share, desc = args[0], c.node.WithinGroup[0].Desc
+			node := *c.node
+			node.WithinGroup = nil
+			c.node = &node
+		case len(args) >= 2:
+			value, share = args[0], args[1]
+		default:
+			return nil, fail(c.at, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "%s needs WITHIN GROUP (ORDER BY ...)", c.name)
+		}
+		if len(args) == 3 && strings.HasPrefix(c.name, "percentile") && c.name == "percentile" {
+			return nil, notSupported(c.at, "percentile with a frequency is not supported")
+		}
+		return c.quantileOf(name, value, share, desc)
+	}
+}
+
+func (c *call) quantileOf(name string, value, share Expr, desc bool) (Expr, error) {
+	t := value.Type()
+	if name == "quantile_cont" {
+		if isInterval(t) {
+			return nil, notSupported(c.at, "%s over intervals is not supported", c.name)
+		}
+		t = tDouble
+		var err error
+		if value, err = c.accept(value, "double"); err != nil {
+			return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes numbers, not %s", c.name, value.Type())
+		}
+	}
+	if desc {
+		return nil, notSupported(c.at, "%s in descending order is not supported", c.name).WithHint("take 1 minus the share in ascending order")
+	}
+	if share.Type().Kind == protocol.KindArray {
+		shares, err := convert(share, arrayOf(tDouble), c.ctx, false)
+		if err != nil {
+			return nil, placed(err, c.at)
+		}
+		return c.aggregate(name, arrayOf(t), value, shares)
+	}
+	p, err := convert(share, tDouble, c.ctx, false)
+	if err != nil {
+		return nil, placed(err, c.at)
+	}
+	if l, ok := asLiteral(p); !ok || l.Value.Float < 0 || l.Value.Float > 1 {
+		return nil, mismatch(c.at, "VALUE_OUT_OF_RANGE", "the share of %s must be a constant from 0 to 1", c.name)
+	}
+	return c.aggregate(name, t, value, p)
+}
+
+// stringAgg is string_agg, listagg and GROUP_CONCAT: texts joined by a separator, without NULLs.
+func stringAgg(c *call) (Expr, error) {
+	args, err := c.aggArgs()
+	if err != nil {
+		return nil, err
+	}
+	separator := Expr(textLiteral(""))
+	if c.name == "group_concat" {
+		separator = textLiteral(",")
+		if c.node.Separator != nil {
+			if separator, err = c.bind(c.node.Separator); err != nil {
+				return nil, err
+			}
+		}
+		joined, err := concatOf(c, args)
+		if err != nil {
+			return nil, err
+		}
+		args = []Expr{joined}
+	} else if len(args) == 2 {
+		separator = args[1]
+	}
+	if c.name == "string_agg" && len(args) == 1 && c.node.Separator != nil {
+		if separator, err = c.bind(c.node.Separator); err != nil {
+			return nil, err
+		}
+	}
+	if separator.Type().Kind == protocol.KindVoid {
+		separator = textLiteral("")
+	}
+	text, err := convert(args[0], tString, c.ctx, false)
+	if err != nil {
+		return nil, placed(err, c.at)
+	}
+	if c.node.Distinct {
+		return c.distinctText(text, args[0], separator)
+	}
+	return c.aggregate("string_agg", tString, text, separator)
+}
+
+// concatOf joins the arguments of GROUP_CONCAT(a, b).
+func concatOf(c *call, args []Expr) (Expr, error) {
+	if len(args) == 1 {
+		return args[0], nil
+	}
+	return c.callBound("concat", c.at, args...)
+}
+
+// distinctText is string_agg(DISTINCT ..). DuckDB sorts distinct arguments only by themselves, so where the order is that of
+// the value before it became text, the value is gathered first and joined afterwards.
+func (c *call) distinctText(text, value, separator Expr) (Expr, error) {
+	order := append(append([]parse.OrderItem(nil), c.node.OrderBy...), c.node.WithinGroup...)
+	if len(order) == 0 {
+		return c.aggregate("string_agg", tString, text, separator)
+	}
+	if len(order) > 1 {
+		return nil, notSupported(c.at, "%s(DISTINCT ...) sorts by its own value only", c.name)
+	}
+	by, err := c.in(c.argEnv()).bind(order[0].Expr)
+	if err != nil {
+		return nil, err
+	}
+	if !sameColumn(by, value) {
+		return nil, notSupported(c.at, "%s(DISTINCT ...) sorts by its own value only", c.name)
+	}
+	node := *c.node
+	node.OrderBy, node.WithinGroup = nil, nil
+	node.Filter = node.Filter
+	c.node = &node
+	list, err := c.aggregate("list", arrayOf(value.Type()), value)
+	if err != nil {
+		return nil, err
+	}
+	direction := "'ASC'"
+	if order[0].Desc {
+		direction = "'DESC'"
+	}
+	w := casting{ctx: c.ctx}
+	item, ok := w.sql(value.Type(), tString, "item")
+	if !ok {
+		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes text, not %s", c.name, value.Type())
+	}
+	return rawNull(tString, "array_to_string(list_transform(list_sort(list_filter({0}, lambda item: item IS NOT NULL), "+direction+"), lambda item: "+item+"), {1})", list, separator), nil
+}
+
+func sameColumn(a, b Expr) bool {
+	x, okX := a.(*Column)
+	y, okY := b.(*Column)
+	if okX && okY {
+		return x.Relation == y.Relation && x.Index == y.Index
+	}
+	return okX == okY && fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b)
+}
+
+// bitsOf keeps the integer type in Spark; in MySQL the result is unsigned and never NULL.
+func bitsOf(name string) func(c *call) (Expr, error) {
+	return func(c *call) (Expr, error) {
+		e, err := c.numericArg()
+		if err != nil {
+			return nil, err
+		}
+		if c.ctx.Dialect == MySQL {
+			return c.mysqlBitsOf(name, e)
+		}
+		if !isIntegral(e.Type()) {
+			return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes integers, not %s", c.name, e.Type())
+		}
+		return c.aggregate(name, e.Type(), e)
+	}
+}
+
+// grouping is GROUPING(a): tinyint in Spark; several arguments make bits.
+func grouping(c *call) (Expr, error) {
+	args, err := c.bound(c.binder, c.node.Args)
+	if err != nil {
+		return nil, err
+	}
+	t := tByte
+	if len(args) > 1 || c.ctx.Dialect == MySQL {
+		t = tLong
+	}
+	g := &Grouping{Typed{tLong, false}, args}
+	return &Raw{Typed: Typed{t, false}, SQL: "CAST({0} AS " + DuckType(t) + ")", Args: []Expr{g}}, nil
+}
+
+// groupingID without arguments is over all grouping columns; package bind fills them in.
+func groupingID(c *call) (Expr, error) {
+	args, err := c.bound(c.binder, c.node.Args)
+	if err != nil {
+		return nil, err
+	}
+	return &Grouping{Typed{tLong, false}, args}, nil
+}
+
+func mapAgg(c *call) (Expr, error) {
+	args, err := c.aggArgs()
+	if err != nil {
+		return nil, err
+	}
+	entry := structOf([]string{"key", "value"}, args)
+	list, err := c.aggregate("list", arrayOf(entry.Type()), entry)
+	if err != nil {
+		return nil, err
+	}
+	return rawNull(mapOf(args[0].Type(), args[1].Type()), "map_from_entries({0})", list), nil
+}
