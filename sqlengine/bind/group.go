@@ -171,6 +171,10 @@ func (k *block) groupByAll() error {
 		set = append(set, it.value)
 		k.keys = append(k.keys, it.value)
 	}
+	if len(set) == 0 {
+		k.sel.Grouped = false // one group, as without GROUP BY
+		return nil
+	}
 	k.sel.GroupBy = []expr.GroupSet{set}
 	return nil
 }
@@ -244,6 +248,7 @@ func (k *block) checkGroups(out *expr.Query) error {
 	if k.sel.GroupBy == nil {
 		k.sel.GroupBy = []expr.GroupSet{{}}
 	}
+	k.dropEmptyTotal()
 	for i := range k.sel.Items {
 		checked, err := k.grouped(k.sel.Items[i], k.items[i].at)
 		if err != nil {
@@ -282,6 +287,27 @@ func (k *block) checkGroups(out *expr.Query) error {
 		out.OrderBy[i].Expr = checked
 	}
 	return nil
+}
+
+// dropEmptyTotal leaves out the row of the empty grouping set where there are no rows at all: in both dialects the total of a
+// ROLLUP comes from rows, while DuckDB gives it always.
+func (k *block) dropEmptyTotal() {
+	for _, set := range k.sel.GroupBy {
+		if k.sel.Grouped && len(set) == 0 {
+			k.sel.Having = and(k.sel.Having, someRows(nil))
+			return
+		}
+	}
+}
+
+// someRows is the condition that a group has rows that satisfy a filter (nil: any).
+func someRows(filter expr.Expr) expr.Expr {
+	long := expr.Typed{Of: protocol.DataType{Kind: protocol.KindLong}}
+	return &expr.Compare{
+		Typed: booleanTyped(false), Op: ">",
+		Left:  &expr.Aggregate{Typed: long, Name: "count", Filter: filter},
+		Right: &expr.Literal{Typed: long, Value: protocol.Value{Kind: protocol.KindLong}},
+	}
 }
 
 // grouped checks one expression of a grouped block.

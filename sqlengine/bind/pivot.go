@@ -174,11 +174,7 @@ func (k *block) cell(aggregate, condition expr.Expr) (expr.Expr, error) {
 	if _, ok := bare.(*expr.Aggregate); ok && bare.Nullable() {
 		return filtered, nil // such as sum and max: NULL over no rows by themselves
 	}
-	long := expr.Typed{Of: protocol.DataType{Kind: protocol.KindLong}}
-	count := &expr.Aggregate{Typed: long, Name: "count", Args: []expr.Expr{literalTrue()}, Filter: condition}
-	zero := &expr.Literal{Typed: long, Value: protocol.Value{Kind: protocol.KindLong}}
-	some := &expr.Compare{Typed: booleanTyped(false), Op: ">", Left: count, Right: zero}
-	return &expr.Case{Typed: expr.Typed{Of: filtered.Type(), Null: true}, Whens: []expr.When{{Condition: some, Result: filtered}}}, nil
+	return &expr.Case{Typed: expr.Typed{Of: filtered.Type(), Null: true}, Whens: []expr.When{{Condition: someRows(condition), Result: filtered}}}, nil
 }
 
 // unpivot binds UNPIVOT: each row becomes one row a column (or tuple of columns), and rows without a value are left out
