@@ -143,12 +143,22 @@ func (t tableRef) decodeVector(ctx context.Context, vector *protocol.DeletionVec
 	if err != nil {
 		return nil, err
 	}
-	section, err := t.readAt(ctx, path, absolute, offset, length)
+	front := int64(0)
+	if offset == 1 {
+		front = 1 // the first vector of a file lies behind the byte of the format's version, which is looked at in passing
+	}
+	section, err := t.readAt(ctx, path, absolute, offset-front, length+front)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, protocol.NewError("DELTA_FILE_NOT_FOUND_DETAILED", "the deletion vector file %s is not on the store", path)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if front > 0 && len(section) > 0 {
+		if err := protocol.CheckVectorFileVersion(section[0]); err != nil {
+			return nil, err
+		}
+		section = section[1:]
 	}
 	return vector.DecodeSection(section)
 }

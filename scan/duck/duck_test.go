@@ -225,8 +225,16 @@ func TestStreamEarlyAndAbandoned(t *testing.T) {
 }
 
 func TestReplaceBrokenDatabase(t *testing.T) {
-	in := openTest(t, Config{})
+	in := openTest(t, Config{Macros: []string{"CREATE MACRO twice(x) AS x * 2"}})
 	in.retire(in.current)
+	one(t, in, func(b *Batch) {
+		if got := b.Vector(0).Int64(0); got != 42 {
+			t.Errorf("the macro gives %d", got)
+		}
+	}, "SELECT twice(21)")
+	if err := in.Exec(context.Background(), "SET threads = 7"); err == nil {
+		t.Error("a setting could be changed")
+	}
 	one(t, in, func(b *Batch) {}, "SELECT delta_live(0, 0, 0) WHERE false UNION ALL SELECT true")
 	if in.Replaced() != 1 {
 		t.Errorf("replaced %d times", in.Replaced())

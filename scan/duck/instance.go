@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,12 +15,14 @@ import (
 
 // Config is what the owner of an Instance decides. The zero value is usable.
 type Config struct {
-	MemoryLimit       string // as DuckDB writes it ("4GB"), which is also what empty means
-	Threads           int    // 0: the number of CPUs
-	TempDir           string // spill files go into a fresh folder inside it; empty: the system's folder
-	MaxTempSize       string // limit of the spill files ("20GB"); empty: 90 % of the free disk, DuckDB's own default
-	Materialise       bool   // build whole results before the first row: the fallback of streaming, see stream.go
-	KeepOrder         bool   // keep the order of files and rows where SQL leaves it open
+	MemoryLimit string // as DuckDB writes it ("4GB"), which is also what empty means
+	Threads     int    // 0: the number of CPUs
+	TempDir     string // spill files go into a fresh folder inside it; empty: the system's folder
+	MaxTempSize string // limit of the spill files ("20GB"); empty: 90 % of the free disk, DuckDB's own default
+	Materialise bool   // build whole results before the first row: the fallback of streaming, see stream.go
+	KeepOrder   bool   // keep the order of files and rows where SQL leaves it open
+	// Macros are CREATE MACRO statements that every new database runs (K3); a fault in one fails the opening.
+	Macros            []string
 	maxIdleConnection int
 }
 
@@ -141,6 +144,11 @@ func (in *Instance) prepareDatabase(conn *connection) error {
 	for _, setting := range in.settings() {
 		if err := conn.run(setting); err != nil {
 			return fmt.Errorf("open DuckDB: %s: %w", setting, err)
+		}
+	}
+	if len(in.cfg.Macros) > 0 {
+		if err := conn.run(strings.Join(in.cfg.Macros, ";\n")); err != nil {
+			return fmt.Errorf("open DuckDB: define macros: %w", err)
 		}
 	}
 	return registerFunctions(conn)
