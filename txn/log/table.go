@@ -32,7 +32,7 @@ type Table struct {
 	lock     chan struct{}
 	newest   *Snapshot
 	older    []*Snapshot     // most recently used last
-	unusable map[string]bool // compaction files that are not reconciled
+	unusable map[string]bool // compaction files that are damaged or not reconciled
 }
 
 // OpenTable gives a table of a store that is rooted at the table's folder. It does no I/O. The name is for messages.
@@ -189,7 +189,7 @@ func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error
 }
 
 // load reads a version from the log: it lists, chooses files and replays them, and where a checkpoint turns out damaged
-// or a compaction not reconciled it chooses again without them.
+// or a compaction unfit it chooses again without them.
 func (t *Table) load(ctx context.Context, version int64) (*Snapshot, error) {
 	l, err := list(ctx, t.store, t.hint(ctx, version))
 	if err != nil {
@@ -302,7 +302,7 @@ func (t *Table) explain(err error) error {
 }
 
 // errUnfit marks a compaction file that cannot stand for its commits.
-var errUnfit = errors.New("not reconciled")
+var errUnfit = errors.New("compaction damaged or not reconciled")
 
 // build replays a segment on a state and makes the snapshot.
 func (t *Table) build(ctx context.Context, segment *Segment, s *state) (*Snapshot, error) {
@@ -356,14 +356,18 @@ func (t *Table) build(ctx context.Context, segment *Segment, s *state) (*Snapsho
 func (t *Table) replay(ctx context.Context, segment *Segment, s *state) error {
 	at := 0
 	for c, err := range readCommits(ctx, t.store, segment.replayed) {
-		if err != nil {
-			return err
-		}
 		file := segment.replayed[at]
 		at++
-		if file.Kind == protocol.LogCompaction && !c.reconciled() {
-			t.unusable[file.Name] = true
-			return errUnfit
+		if file.Kind == protocol.LogCompaction {
+			// Damage to one is no loss either: the commits that it joins say the same.
+			damaged := protocol.ClassOf(err) == "DELTA_INVALID_LOG_FILE"
+			if damaged || err == nil && !c.reconciled() {
+				t.unusable[file.Name] = true
+				return errUnfit
+			}
+		}
+		if err != nil {
+			return err
 		}
 		if err := s.applyCommit(c); err != nil {
 			return err
