@@ -26,10 +26,13 @@ type Options struct {
 	// AnyValue reads a column that is neither grouped nor aggregated as any value of its group: the MySQL dialect without
 	// ONLY_FULL_GROUP_BY.
 	AnyValue bool
+	// MaxRecursion is how many levels a recursive query may have (cte_max_recursion_depth); 0: 1000.
+	MaxRecursion int64
 }
 
 // Query binds a query and prepares its scans. Faults of the text are *protocol.Error with line and column.
-func Query(ctx context.Context, q *parse.Query, opts Options) (*expr.Query, error) {
+func Query(ctx context.Context, q *parse.Query, opts Options) (out *expr.Query, err error) {
+	defer catch(&err)
 	b := &binder{ctx: ctx, opts: opts}
 	bound, err := b.query(q, place{context: opts.Context})
 	if err != nil {
@@ -41,7 +44,8 @@ func Query(ctx context.Context, q *parse.Query, opts Options) (*expr.Query, erro
 }
 
 // Expression binds an expression that has no columns around it, such as the value of SET. Subqueries are allowed.
-func Expression(ctx context.Context, e parse.Expr, opts Options) (expr.Expr, error) {
+func Expression(ctx context.Context, e parse.Expr, opts Options) (out expr.Expr, err error) {
+	defer catch(&err)
 	b := &binder{ctx: ctx, opts: opts}
 	bound, err := expr.Bind(b.constants(place{context: opts.Context}), e)
 	if err != nil {
@@ -49,6 +53,13 @@ func Expression(ctx context.Context, e parse.Expr, opts Options) (expr.Expr, err
 	}
 	prepare(bound)
 	return bound, nil
+}
+
+// catch turns a panic into an error of ours: a statement must not take its session down.
+func catch(err *error) {
+	if fault := recover(); fault != nil {
+		*err = protocol.NewError(protocol.ClassInternal, "the binder failed: %v", fault)
+	}
 }
 
 // prepare readies the scans of subqueries in an expression that is evaluated by itself.

@@ -60,25 +60,82 @@ func (b *binder) recursive(out *expr.CTE, c *parse.CTE, op *parse.SetOperation, 
 	if anchor, err = b.retype(anchor, columns, types, p); err != nil {
 		return located(err, op.Pos)
 	}
+	if op.All {
+		out.Columns = append(out.Columns, expr.Column0{Out: "c" + strconv.Itoa(len(columns)), Type: longType, Hidden: true})
+	}
 	p.ctes = &cteFrame{name: c.Name.Name, cte: out, outer: p.ctes}
 	step, stepColumns, err := b.body(op.Right, p)
 	if err != nil {
 		return err
 	}
-	if len(stepColumns) != len(columns) {
+	if len(stepColumns) != len(columns) { // the depth is not among them
 		return fail("NUM_COLUMNS_MISMATCH", op.Pos, "UNION needs inputs with the same number of columns, but the first has %d and the second has %d", len(columns), len(stepColumns))
 	}
+	depth := b.deeper(step, out, len(columns))
 	if step, err = b.recast(step, stepColumns, types, p); err != nil {
 		return located(err, op.Pos)
 	}
 	word := "UNION"
 	if op.All {
 		word = "UNION ALL"
+		anchor = b.beside(anchor, out.Columns[:len(columns)], longLiteral(0))
+		step = b.beside(step, out.Columns[:len(columns)], depth)
 	}
 	body := &expr.SetOperation{Op: word, Left: anchor, Right: step}
 	out.Query = &expr.Query{With: withOf(out.Query), Body: body}
 	b.output(out.Query, out.Columns)
 	return nil
+}
+
+var longType = protocol.DataType{Kind: protocol.KindLong}
+
+func longLiteral(n int64) expr.Expr {
+	return &expr.Literal{Typed: expr.Typed{Of: longType}, Value: protocol.Value{Kind: protocol.KindLong, Int: n}}
+}
+
+// deeper is the recursive step's depth: one more than that of the row it reads, or an error beyond the limit. UNION ALL of a step
+// that never ends would fill the disk otherwise; UNION ends when nothing new comes, and a step that is no plain block over
+// the recursive table has no row to count from, so their depth stays 0.
+func (b *binder) deeper(step expr.Body, cte *expr.CTE, column int) expr.Expr {
+	s, ok := step.(*expr.Select)
+	if !ok || s.Distinct || len(s.DistinctOn) > 0 || len(s.GroupBy) > 0 {
+		return longLiteral(0)
+	}
+	var before *expr.Relation
+	relationsOf(s.From, func(r *expr.Relation) {
+		if r.CTE == cte && before == nil {
+			before = r
+		}
+	})
+	if before == nil || column >= len(before.Columns) {
+		return longLiteral(0)
+	}
+	most := b.opts.MaxRecursion
+	if most == 0 {
+		most = 1000
+	}
+	limit := itoa(most)
+	return &expr.Raw{Typed: expr.Typed{Of: longType}, Args: []expr.Expr{columnOf(before, column)},
+		SQL: "CASE WHEN {0} >= " + limit + " THEN CAST(error('[RECURSION_LEVEL_LIMIT_EXCEEDED] the recursive query went deeper than " + limit +
+			" levels') AS BIGINT) ELSE coalesce({0}, 0) + 1 END"}
+}
+
+// beside adds an output to a body: to the block itself, or to a block over it.
+func (b *binder) beside(body expr.Body, columns []expr.Column0, e expr.Expr) expr.Body {
+	if s, ok := body.(*expr.Select); ok && !s.Distinct && len(s.DistinctOn) == 0 && len(s.Items) == s.Visible {
+		n := *s
+		n.Items = append(append([]expr.Expr(nil), s.Items...), e)
+		n.Visible = len(n.Items)
+		return &n
+	}
+	rel := b.wrapped(body, columns)
+	s := &expr.Select{From: rel}
+	for i := range columns {
+		s.Items = append(s.Items, columnOf(rel, i))
+	}
+	s.Items = append(s.Items, longLiteral(0))
+	s.Visible = len(s.Items)
+	return s
 }
 
 func withOf(q *expr.Query) []*expr.CTE {

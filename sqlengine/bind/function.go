@@ -181,8 +181,3 @@ func (k *block) lateralView(v *parse.LateralView) error {
 	k.scope = beside(k.scope, view).under(k.place.outer)
 	return nil
 }
-
-// jsonTable binds JSON_TABLE.
-func (b *binder) jsonTable(j *parse.JSONTable, p place, lateral *scope) (expr.From, *scope, error) {
-	return nil, nil, fail("UNSUPPORTED_FEATURE", j.Pos, "JSON_TABLE is not supported yet")
-}
