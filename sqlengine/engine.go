@@ -11,6 +11,7 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/scan/duck"
+	"deltasql/sqlengine/expr"
 )
 
 // Version is deltasql's own version.
@@ -91,7 +92,7 @@ func (e *Engine) duck() (*duck.Instance, error) {
 		return nil, protocol.NewError("DELTASQL_CANCELLED", "the engine is closed")
 	}
 	if e.instance == nil {
-		instance, err := duck.Open(duck.Config{MemoryLimit: e.options.Memory, Threads: e.options.Threads, TempDir: e.options.TempDir})
+		instance, err := duck.Open(duck.Config{MemoryLimit: e.options.Memory, Threads: e.options.Threads, TempDir: e.options.TempDir, Macros: expr.Macros()})
 		var fault *duck.Error
 		if errors.As(err, &fault) {
 			return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "DuckDB does not start with these options: %s", fault.Message).

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +21,7 @@ type Config struct {
 	Materialise bool   // build whole results before the first row: the fallback of streaming, see stream.go
 	KeepOrder   bool   // keep the order of files and rows where SQL leaves it open
 	// Macros are CREATE MACRO statements that every new database runs (K3); a fault in one fails the opening.
-	Macros            []string
+	Macros            []string // CREATE MACRO statements, see macros.go
 	maxIdleConnection int
 }
 
@@ -44,6 +43,7 @@ type database struct {
 	idle    []*connection
 	open    int // connections, idle ones included
 	retired bool
+	macros  macroState
 }
 
 // connection belongs to one running statement at a time.
@@ -144,11 +144,6 @@ func (in *Instance) prepareDatabase(conn *connection) error {
 	for _, setting := range in.settings() {
 		if err := conn.run(setting); err != nil {
 			return fmt.Errorf("open DuckDB: %s: %w", setting, err)
-		}
-	}
-	if len(in.cfg.Macros) > 0 {
-		if err := conn.run(strings.Join(in.cfg.Macros, ";\n")); err != nil {
-			return fmt.Errorf("open DuckDB: define macros: %w", err)
 		}
 	}
 	return registerFunctions(conn)

@@ -66,10 +66,21 @@ func (s *Stream) start(sql string, args []any) error {
 	stop := s.conn.watch(s.ctx)
 	defer stop()
 	var statement bindings.PreparedStatement
+	defer func() { bindings.DestroyPrepare(&statement) }()
 	state := bindings.Prepare(s.conn.handle, sql, &statement)
-	defer bindings.DestroyPrepare(&statement)
 	if state != bindings.StateSuccess {
-		return newError(bindings.PrepareError(statement))
+		cause := newError(bindings.PrepareError(statement))
+		again, err := s.conn.defineMacros(s.in.cfg.Macros, cause)
+		if err != nil {
+			return err
+		}
+		if !again {
+			return cause
+		}
+		bindings.DestroyPrepare(&statement)
+		if state = bindings.Prepare(s.conn.handle, sql, &statement); state != bindings.StateSuccess {
+			return newError(bindings.PrepareError(statement))
+		}
 	}
 	if n := int(bindings.NParams(statement)); n != len(args) {
 		return fmt.Errorf("the statement has %d parameters and was given %d arguments", n, len(args))

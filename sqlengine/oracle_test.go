@@ -1,0 +1,192 @@
+package sqlengine
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"deltasql/protocol"
+)
+
+// recorded is what Spark with Delta did with one statement.
+type recorded struct {
+	SQL     string `json:"sql"`
+	Columns []struct{ Name, Type string }
+	Rows    []json.RawMessage
+	Error   *struct{ Class string }
+}
+
+// ours are statements whose right answer here is not Spark's, and why.
+var ours = map[string]string{
+	"metadata/describe_table: DESCRIBE EXTENDED t":                       "compared by TestDescribeExtended",
+	"cdf/ranges_and_their_errors: SELECT id FROM table_changes('t', -1)": "any error will do",
+}
+
+var reading = regexp.MustCompile(`(?i)^\s*(SELECT|WITH|DESC|DESCRIBE|SHOW|VALUES|FROM|TABLE)\b`)
+
+// TestOracleStatements runs, over the tables that Spark left behind, the statements of each recorded script that follow its last
+// write, and compares rows and error classes.
+func TestOracleStatements(t *testing.T) {
+	scripts, tables := shared(t, "oracle"), shared(t, "oracle-tables")
+	files, err := filepath.Glob(filepath.Join(scripts, "*", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, file := range files {
+		id := strings.TrimSuffix(strings.TrimPrefix(file, scripts+"/"), ".json")
+		folder := filepath.Join(tables, id)
+		if !isFolder(folder) {
+			continue
+		}
+		t.Run(id, func(t *testing.T) { ran += runRecorded(t, id, file, folder) })
+	}
+	t.Logf("%d statements", ran)
+}
+
+func runRecorded(t *testing.T, id, file, folder string) int {
+	var script struct{ Statements []recorded }
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &script); err != nil {
+		t.Fatal(err)
+	}
+	directives, _ := os.ReadFile(strings.TrimSuffix(file, ".json") + ".sql")
+	last := -1
+	for i, s := range script.Statements {
+		if !reading.MatchString(s.SQL) && (s.Error == nil) {
+			last = i
+		}
+	}
+	root := t.TempDir()
+	if err := os.Symlink(folder, filepath.Join(root, "default")); err != nil {
+		t.Fatal(err)
+	}
+	session := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	ran := 0
+	for _, s := range script.Statements[last+1:] {
+		if !reading.MatchString(s.SQL) || strings.Contains(s.SQL, "${DIR}") {
+			continue
+		}
+		if ours[id+": "+s.SQL] != "" || anyRows(string(directives), s.SQL) && s.Error == nil || oursDirective(string(directives), s.SQL) {
+			continue
+		}
+		ran++
+		compareRecorded(t, session, root, s)
+	}
+	return ran
+}
+
+// anyRows tells whether the script does not compare the statement's rows.
+func anyRows(script, sql string) bool {
+	return regexp.MustCompile(`(?m)^-- @rows any.*\n(?:--.*\n)*` + regexp.QuoteMeta(firstLine(sql))).MatchString(script)
+}
+
+func oursDirective(script, sql string) bool {
+	return regexp.MustCompile(`(?m)^-- @ours (?:ok|error|skip).*\n(?:--.*\n)*` + regexp.QuoteMeta(firstLine(sql))).MatchString(script)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func compareRecorded(t *testing.T, session *Session, root string, s recorded) {
+	columns, rows, err := answer(session, s.SQL)
+	if s.Error != nil {
+		if err == nil {
+			t.Errorf("%s\ngave %d rows, Spark refuses with %s", s.SQL, len(rows), s.Error.Class)
+		} else if !sameFault(s.Error.Class, string(protocol.ClassOf(err))) {
+			t.Errorf("%s\n%v, Spark says %s", s.SQL, err, s.Error.Class)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("%s\n%v", s.SQL, err)
+		return
+	}
+	var names, got, want []string
+	for _, c := range s.Columns {
+		names = append(names, c.Name+" "+c.Type)
+	}
+	if strings.Join(names, ", ") != columns {
+		t.Errorf("%s\ncolumns %s\nSpark   %s", s.SQL, columns, strings.Join(names, ", "))
+	}
+	for _, row := range rows {
+		got = append(got, normal(t, strings.ReplaceAll(row, root+"/default", "${WAREHOUSE}")))
+	}
+	for _, row := range s.Rows {
+		want = append(want, normal(t, string(row)))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\ngot   %s\nSpark %s", s.SQL, strings.Join(got, " "), strings.Join(want, " "))
+	}
+}
+
+// sameFault tells whether two classes name one fault; either Spark or Delta may notice first.
+func sameFault(spark, got string) bool {
+	spark, _, _ = strings.Cut(spark, ".")
+	got, _, _ = strings.Cut(got, ".")
+	for _, nameless := range []string{"_LEGACY_ERROR_TEMP_", "INTERNAL_ERROR", "TASK_WRITE_FAILED", "FAILED_READ_FILE"} {
+		if strings.HasPrefix(spark, nameless) {
+			return true
+		}
+	}
+	for _, group := range [][]string{
+		{"TABLE_OR_VIEW_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST"},
+		{"UNRESOLVED_COLUMN", "DELTA_COLUMN_NOT_FOUND", "FIELD_NOT_FOUND"},
+	} {
+		if slices.Contains(group, spark) && slices.Contains(group, got) {
+			return true
+		}
+	}
+	return spark == got
+}
+
+// normal writes JSON with sorted keys and numbers of at most 14 digits.
+func normal(t *testing.T, text string) string {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	out, err := json.Marshal(rounded(value))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func rounded(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		if _, err := v.Int64(); err == nil && !strings.ContainsAny(v.String(), ".eE") {
+			return v
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return v
+		}
+		return json.Number(fmt.Sprintf("%s", strconv.FormatFloat(f, 'g', 14, 64)))
+	case []any:
+		for i := range v {
+			v[i] = rounded(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = rounded(v[k])
+		}
+	}
+	return value
+}
