@@ -139,13 +139,25 @@ func (p *pruner) read(e expr.Expr) {
 			p.column(c)
 		}
 		if q := expr.QueryOf(x); q != nil {
-			p.enter(q)
-			if _, exists := x.(*expr.Exists); !exists {
-				p.everything(q)
+			if _, exists := x.(*expr.Exists); exists {
+				onlyRows(q)
 			}
+			p.enter(q)
+			p.everything(q)
 		}
 		return true
 	})
+}
+
+// onlyRows makes a query give TRUE for each of its rows, where nothing but their number matters.
+func onlyRows(q *expr.Query) {
+	s, ok := q.Body.(*expr.Select)
+	if !ok || !prunable(s) || len(s.DistinctOn) > 0 || len(q.OrderBy) > 0 || q.Output == nil {
+		return
+	}
+	s.Items, s.Visible = []expr.Expr{literalTrue()}, 1
+	q.Output.Columns = []expr.Column0{{Out: "c0", Type: s.Items[0].Type()}}
+	q.Columns = q.Output.Columns
 }
 
 func (p *pruner) column(c *expr.Column) {
