@@ -11,9 +11,10 @@ import (
 	"deltasql/scan/duck"
 )
 
-// maxTuples is up to how many distinct tuples of per-file constants get a branch each, with the constants written out;
-// above that the constants come from a row set. A branch costs about a millisecond of planning (scan.md, section 1).
-const maxTuples = 64
+// maxCastTuples is up to how many distinct tuples of per-file constants get a branch each where a constant of a type that
+// travels as text would have to be cast for every row. Other constants come from a row set as soon as they differ: on
+// DuckDB 2.0 that is as fast for rows, plans faster, and a condition on them leaves out files (docs/decisions/0004).
+const maxCastTuples = 16
 
 // branch is a set of files that one SELECT reads.
 type branch struct {
@@ -43,7 +44,13 @@ type branchKey struct {
 
 // branches groups the files, in order of first appearance.
 func (b *builder) branches() []*branch {
-	perFile := b.numberTuples() > maxTuples
+	limit := 1
+	for _, c := range b.columns {
+		if c.source == sourceConstant && castFromText(c.field.Type) {
+			limit = maxCastTuples
+		}
+	}
+	perFile := b.numberTuples() > limit
 	byKey := map[branchKey]*branch{}
 	var list []*branch
 	for _, f := range b.files {
@@ -200,8 +207,7 @@ func (w *branchWriter) expression(i int, c column) (string, error) {
 		return "", err
 	}
 	key := int(numHidden) + i
-	switch c.field.Type.Kind {
-	case protocol.KindString, protocol.KindBinary, protocol.KindDecimal, protocol.KindFloat, protocol.KindDouble:
+	if c.field.Type.Kind == protocol.KindString || castFromText(c.field.Type) {
 		e := w.facts.nullableText(key, func(f *dataFile) (string, bool) {
 			v := f.constants[c.constant]
 			text, _ := valueText(v)

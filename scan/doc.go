@@ -10,7 +10,7 @@
 //	S5 What cannot be read right is refused, naming the table and the file.
 //
 // How a relation is made: the files that pruning keeps are put into branches of files that are read alike (with or without
-// a deletion vector; the same partition values; the same layout where the layout matters). A branch is one
+// a deletion vector; the same layout where the layout matters). A branch is one
 // SELECT over read_parquet(list, schema => ...), the branches are joined by UNION ALL, and the lists are bound as
 // parameters. Row positions and per-file facts come from the C functions of scan/duck.
 //

@@ -74,6 +74,15 @@ func valueText(v protocol.Value) (string, bool) {
 	return "", false
 }
 
+// castFromText says that values of the type travel as text (valueText) that is not yet the value.
+func castFromText(t protocol.DataType) bool {
+	switch t.Kind {
+	case protocol.KindBinary, protocol.KindDecimal, protocol.KindFloat, protocol.KindDouble:
+		return true
+	}
+	return false
+}
+
 // fromText makes a value of a VARCHAR expression that valueText wrote.
 func fromText(e string, t protocol.DataType, text string) (string, error) {
 	switch t.Kind {

@@ -39,6 +39,11 @@ struct deltasql_rowset {
 	str_column *strs;
 };
 
+// How DuckDB lays out a string: a length and either the bytes themselves or a prefix and a pointer (duckdb_string_t).
+typedef struct {
+	uint64_t words[2];
+} duckdb_string;
+
 // The registry: slots of published sets. An id is generation * SLOT_STEP + slot, so that a stale id finds nothing.
 #define SLOT_STEP 1048576
 typedef struct {
@@ -263,18 +268,24 @@ static void delta_str(handle info, handle input, handle output) {
 		fail(info, "delta_str: there is no such column in row set", ids[0]);
 	} else {
 		const str_column *column = &set->strs[columns[0]];
-		for (uint64_t i = 0; i < n; i++) {
+		duckdb_string *texts = duckdb_vector_get_data(output);
+		uint64_t i = 0;
+		while (i < n) {
 			uint64_t file = files[i];
 			if (file >= set->files) {
 				fail(info, "delta_str: the row set has no file", (int64_t)file);
 				break;
 			}
 			if (!column->valid[file]) {
-				set_null(output, &mask, i);
+				set_null(output, &mask, i++);
 				continue;
 			}
-			uint64_t from = column->offsets[file];
+			// The text is copied into the vector once a run of rows of the file; the other rows share it.
+			uint64_t from = column->offsets[file], first = i;
 			duckdb_vector_assign_string_element_len(output, i, column->bytes + from, column->offsets[file + 1] - from);
+			for (i++; i < n && files[i] == file; i++) {
+				texts[i] = texts[first];
+			}
 		}
 	}
 	pthread_rwlock_unlock(&registry_lock);
