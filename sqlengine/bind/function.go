@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"strconv"
 	"strings"
 
 	"deltasql/protocol"
@@ -102,10 +103,6 @@ func (k *block) generate(it *parse.SelectItem) (bool, error) {
 		return true, fail("UNSUPPORTED_GENERATOR.MULTI_GENERATOR", call.At(), "only one generator is allowed in a select list, but there are %s and %s", k.generator.name, name).
 			WithHint("use LATERAL VIEW for the second one")
 	}
-	if k.ast.GroupBy != nil || k.ast.Having != nil {
-		return true, fail("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", call.At(), "%s beside GROUP BY is not supported", name).
-			WithHint("group in a subquery of FROM")
-	}
 	k.generator = &generator{name}
 	p := k.place
 	p.outer = k.scope
@@ -113,13 +110,18 @@ func (k *block) generate(it *parse.SelectItem) (bool, error) {
 	if err != nil {
 		return true, err
 	}
+	return true, k.generated(it, call, r)
+}
+
+// generated joins a generator's relation and makes items of its columns.
+func (k *block) generated(it *parse.SelectItem, call *parse.Call, r *expr.Relation) error {
 	k.join(r, false)
 	names := it.Columns
 	if it.Alias != nil {
 		names = []parse.Ident{*it.Alias}
 	}
 	if len(names) > 0 && len(names) != len(r.Columns) {
-		return true, fail("UDTF_ALIAS_NUMBER_MISMATCH", call.At(), "%s gives %d columns, but %d names are given", name, len(r.Columns), len(names))
+		return fail("UDTF_ALIAS_NUMBER_MISMATCH", call.At(), "%s gives %d columns, but %d names are given", call.Name[0].Name, len(r.Columns), len(names))
 	}
 	for i := range r.Columns {
 		column := item{name: r.Columns[i].Name, value: columnOf(r, i), text: it.Expr, at: call.At()}
@@ -128,8 +130,73 @@ func (k *block) generate(it *parse.SelectItem) (bool, error) {
 		}
 		k.items = append(k.items, column)
 	}
-	return true, nil
+	return nil
 }
+
+// overGroups binds a block whose select list has a generator beside groups or aggregates: the block without the generator is
+// grouped first, the generator then reads its rows. ORDER BY sees output names only.
+func (b *binder) overGroups(out *expr.Query, s *parse.Select, q *parse.Query, p place) error {
+	inner := *s
+	inner.Items, inner.Distinct, inner.DistinctOn, inner.Qualify = nil, false, nil, nil
+	var at *parse.SelectItem
+	var call *parse.Call
+	before := 0
+	for i := range s.Items {
+		if c := generatorCall(s.Items[i].Expr); c != nil {
+			if call != nil {
+				return fail("UNSUPPORTED_GENERATOR.MULTI_GENERATOR", c.At(), "only one generator is allowed in a select list, but there are %s and %s", call.Name[0].Name, c.Name[0].Name)
+			}
+			at, call, before = &s.Items[i], c, len(inner.Items)
+			continue
+		}
+		inner.Items = append(inner.Items, s.Items[i])
+	}
+	for _, it := range inner.Items {
+		if star, ok := it.Expr.(*parse.Star); ok {
+			return fail("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", star.At(), "* beside GROUP BY and %s is not supported", call.Name[0].Name).
+				WithHint("name the columns")
+		}
+	}
+	for i, a := range call.Args {
+		inner.Items = append(inner.Items, parse.SelectItem{Expr: a.Expr, Alias: &parse.Ident{Name: argumentName(i), Quoted: true}})
+	}
+	grouped := &expr.Query{}
+	if err := b.selectQuery(grouped, &inner, &parse.Query{Pos: q.Pos}, p); err != nil {
+		return err
+	}
+	r := b.derived(grouped, "")
+	if s.Qualify != nil {
+		return fail("UNSUPPORTED_GENERATOR.OUTSIDE_SELECT", s.Qualify.At(), "QUALIFY beside groups and %s is not supported", call.Name[0].Name).
+			WithHint("group in a subquery of FROM")
+	}
+	outer := &parse.Select{Pos: s.Pos, Distinct: s.Distinct, DistinctOn: s.DistinctOn}
+	k := &block{b: b, place: p, ast: outer, sel: &expr.Select{Distinct: s.Distinct, From: r}, relations: map[*expr.Relation]bool{r: true}}
+	k.scope = relationScope(r, nil).under(p.outer)
+	args := make([]parse.Arg, len(call.Args))
+	for i, a := range call.Args {
+		args[i] = parse.Arg{Name: a.Name, Expr: synthetic(argumentName(i))}
+	}
+	lateral := p
+	lateral.outer = k.scope
+	rows, err := b.generatorRelation(&parse.TableFunction{Pos: call.At(), Lateral: true, Name: call.Name, Args: args}, lateral)
+	if err != nil {
+		return err
+	}
+	kept := len(r.Columns) - len(args)
+	for i := 0; i <= kept; i++ {
+		if i == before {
+			if err := k.generated(at, call, rows); err != nil {
+				return err
+			}
+		}
+		if i < kept {
+			k.items = append(k.items, item{name: r.Columns[i].Name, aliased: true, value: columnOf(r, i), at: s.Pos})
+		}
+	}
+	return k.finish(out, q)
+}
+
+func argumentName(i int) string { return "\x00argument" + strconv.Itoa(i) }
 
 // join puts a lateral relation behind FROM; outer keeps the rows for which it gives none.
 func (k *block) join(r *expr.Relation, outer bool) {

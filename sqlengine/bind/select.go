@@ -40,6 +40,9 @@ func (k *block) mysql() bool { return k.place.context.Dialect == expr.MySQL }
 
 // selectQuery binds a query over one block into out: its ORDER BY may name columns that are not selected.
 func (b *binder) selectQuery(out *expr.Query, s *parse.Select, q *parse.Query, p place) error {
+	if p.context.Dialect == expr.Spark && generatesOverGroups(s) {
+		return b.overGroups(out, s, q, p)
+	}
 	k := &block{b: b, place: p, ast: s, sel: &expr.Select{Distinct: s.Distinct}, relations: map[*expr.Relation]bool{}}
 	if err := k.from(); err != nil {
 		return err
@@ -67,8 +70,13 @@ func (b *binder) selectQuery(out *expr.Query, s *parse.Select, q *parse.Query, p
 		}
 		k.sel.Qualify = qualify
 	}
+	return k.finish(out, q)
+}
+
+// finish makes the query's output of the items, and binds what may name it.
+func (k *block) finish(out *expr.Query, q *parse.Query) error {
 	if len(k.items) == 0 {
-		return fail("DELTA_READ_TABLE_WITHOUT_COLUMNS", s.Pos, "* gives no columns here: the table has none")
+		return fail("DELTA_READ_TABLE_WITHOUT_COLUMNS", k.ast.Pos, "* gives no columns here: the table has none")
 	}
 	columns := make([]expr.Column0, len(k.items))
 	for i, it := range k.items {
@@ -77,7 +85,7 @@ func (b *binder) selectQuery(out *expr.Query, s *parse.Select, q *parse.Query, p
 	}
 	k.sel.Visible = len(k.items)
 	out.Body = k.sel
-	b.output(out, columns)
+	k.b.output(out, columns)
 	if err := k.distinctOn(); err != nil {
 		return err
 	}
@@ -89,7 +97,26 @@ func (b *binder) selectQuery(out *expr.Query, s *parse.Select, q *parse.Query, p
 	if err := k.checkGroups(out); err != nil {
 		return err
 	}
-	return b.limits(out, q, p)
+	return k.b.limits(out, q, k.place)
+}
+
+// generatesOverGroups tells whether a select list has a generator beside GROUP BY, or over an aggregate.
+func generatesOverGroups(s *parse.Select) bool {
+	for i := range s.Items {
+		call := generatorCall(s.Items[i].Expr)
+		if call == nil {
+			continue
+		}
+		if s.GroupBy != nil || s.Having != nil {
+			return true
+		}
+		for _, a := range call.Args {
+			if c, ok := a.Expr.(*parse.Call); ok && len(c.Name) == 1 && c.Over == nil && expr.IsAggregate(c.Name[0].Name, expr.Spark) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (k *block) from() error {
