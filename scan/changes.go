@@ -303,7 +303,9 @@ func recordsOf(text string) int64 {
 }
 
 func (c *changeReader) removedFile(remove *protocol.RemoveFile) (*dataFile, error) {
-	if remove.PartitionValues == nil && len(c.config.PartitionColumns) > 0 {
+	// With extended metadata an empty map is all that is left of values that are NULL.
+	extended := remove.ExtendedFileMetadata != nil && *remove.ExtendedFileMetadata
+	if remove.PartitionValues == nil && !extended && len(c.config.PartitionColumns) > 0 {
 		return nil, protocol.NewError("DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA",
 			"the log says that the file %s was removed, but not which partition it belonged to", remove.Path).WithTable(c.table.name)
 	}

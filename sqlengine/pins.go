@@ -79,7 +79,7 @@ func (st *statement) snapshotAt(ctx context.Context, table *log.Table, t target,
 	if err != nil {
 		return nil, err
 	}
-	return snapshot, st.guard(snapshot, t)
+	return snapshot, st.guard(ctx, table, snapshot, t)
 }
 
 // floorMillis turns microseconds into milliseconds, down.
@@ -91,12 +91,19 @@ func floorMillis(micros int64) int64 {
 	return millis
 }
 
-// guard refuses a version whose removed files VACUUM may have deleted, where the session asks for that (V4).
-func (st *statement) guard(snapshot *log.Snapshot, t target) error {
-	if !st.session.settings.on("deltasql_time_travel_guard") {
+// guard refuses a version whose removed files VACUUM may have deleted (V4), but never the latest one. Where the session does not
+// say, it does so for tables that set their retention themselves: the default of a week must not close the old versions of a
+// table whose files are all there.
+func (st *statement) guard(ctx context.Context, table *log.Table, snapshot *log.Snapshot, t target) error {
+	switch mode := strings.ToLower(st.session.settings.get("deltasql_time_travel_guard")); mode {
+	case "off", "false":
 		return nil
+	case "auto":
+		if _, set := snapshot.Config().LookupProperty(retentionProperty); !set {
+			return nil
+		}
 	}
-	retention, set, err := snapshot.Config().DurationProperty("delta.deletedFileRetentionDuration")
+	retention, set, err := snapshot.Config().DurationProperty(retentionProperty)
 	if err != nil || !set {
 		return err
 	}
@@ -104,10 +111,16 @@ func (st *statement) guard(snapshot *log.Snapshot, t target) error {
 	if age <= retention {
 		return nil
 	}
+	latest, err := table.Snapshot(ctx)
+	if err != nil || latest.Version() == snapshot.Version() {
+		return err
+	}
 	return protocol.NewError("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
-		"version %d of %s is %s old, beyond the table's delta.deletedFileRetentionDuration of %s", snapshot.Version(), t.shown(),
-		roundAge(age), roundAge(retention)).WithHint("SET deltasql_time_travel_guard = off reads it as long as its files are there")
+		"version %d of %s is %s old, beyond the table's %s of %s", snapshot.Version(), t.shown(), roundAge(age), retentionProperty, roundAge(retention)).
+		WithHint("SET deltasql_time_travel_guard = off reads it as long as its files are there")
 }
+
+const retentionProperty = "delta.deletedFileRetentionDuration"
 
 func roundAge(millis int64) time.Duration {
 	return (time.Duration(millis) * time.Millisecond).Round(time.Second)

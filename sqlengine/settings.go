@@ -30,7 +30,7 @@ var variables = []variable{
 	{name: "deltasql_as_of", initial: "", check: nil, help: "reads every table as of this version number or time; empty for the latest"},
 	{name: "deltasql_skipping", conf: "spark.databricks.delta.stats.skipping", initial: "on", check: isBoolean, help: "skips files by partition values and statistics"},
 	{name: "deltasql_metadata_answers", conf: "spark.databricks.delta.optimizemetadataquery.enabled", initial: "on", check: isBoolean, help: "answers count(*), min and max from exact statistics without opening data files"},
-	{name: "deltasql_time_travel_guard", initial: "off", check: isBoolean, help: "refuses versions older than the table's delta.deletedFileRetentionDuration"},
+	{name: "deltasql_time_travel_guard", initial: "auto", check: oneOf("auto", "on", "off", "true", "false"), help: "refuses versions older than delta.deletedFileRetentionDuration; auto does so for tables that set it themselves"},
 	{name: "deltasql_clamp_timestamps", initial: "off", check: isBoolean, help: "reads the latest version for a time after the last commit instead of failing"},
 	{name: "deltasql_changes_out_of_range", conf: "spark.databricks.delta.changedatafeed.timestampoutofrange.enabled", initial: "off", check: isBoolean, help: "table_changes that starts after the latest version is empty instead of an error"},
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},

@@ -20,8 +20,8 @@ type Config struct {
 	MaxTempSize string // limit of the spill files ("20GB"); empty: 90 % of the free disk, DuckDB's own default
 	Materialise bool   // build whole results before the first row: the fallback of streaming, see stream.go
 	KeepOrder   bool   // keep the order of files and rows where SQL leaves it open
-	// Macros are CREATE MACRO statements that every new database runs (K3); a fault in one fails the opening.
-	Macros            []string // CREATE MACRO statements, see macros.go
+	// Macros are CREATE MACRO statements; every database runs them when a statement first misses a function (macros.go, K3).
+	Macros            []string
 	maxIdleConnection int
 }
 

@@ -1,6 +1,7 @@
 package duck
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -13,10 +14,11 @@ type macroState struct {
 	defined bool
 }
 
-// defineMacros answers an error of preparing a statement: true means that the macros are defined now and the statement is
+// defineMacros answers an error of starting a statement: true means that the macros are defined now and the statement is
 // to be tried once more.
-func (c *connection) defineMacros(macros []string, cause *Error) (bool, error) {
-	if len(macros) == 0 || cause.Kind != ErrorCatalog || !strings.Contains(cause.Message, "does not exist") {
+func (c *connection) defineMacros(macros []string, err error) (bool, error) {
+	var cause *Error
+	if len(macros) == 0 || !errors.As(err, &cause) || cause.Kind != ErrorCatalog || !strings.Contains(cause.Message, "does not exist") {
 		return false, nil
 	}
 	state := &c.db.macros

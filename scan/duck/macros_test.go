@@ -13,7 +13,7 @@ func TestMacrosAreDefinedWhenMissed(t *testing.T) {
 	defer in.Close()
 	ctx := context.Background()
 	for range 2 {
-		stream, err := in.Query(ctx, "SELECT four_times(3)")
+		stream, err := in.Query(ctx, "SELECT four_times(i) FROM generate_series($1, $1) AS g(i)", int64(3))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,22 +65,24 @@ func (in *Instance) Exec(ctx context.Context, sql string, args ...any) error {
 func (s *Stream) start(sql string, args []any) error {
 	stop := s.conn.watch(s.ctx)
 	defer stop()
+	err := s.execute(sql, args)
+	again, macroError := s.conn.defineMacros(s.in.cfg.Macros, err)
+	switch {
+	case macroError != nil:
+		return macroError
+	case again:
+		return s.execute(sql, args)
+	}
+	return err
+}
+
+// execute prepares and starts the statement. DuckDB binds a statement with parameters only when it starts.
+func (s *Stream) execute(sql string, args []any) error {
 	var statement bindings.PreparedStatement
-	defer func() { bindings.DestroyPrepare(&statement) }()
 	state := bindings.Prepare(s.conn.handle, sql, &statement)
+	defer bindings.DestroyPrepare(&statement)
 	if state != bindings.StateSuccess {
-		cause := newError(bindings.PrepareError(statement))
-		again, err := s.conn.defineMacros(s.in.cfg.Macros, cause)
-		if err != nil {
-			return err
-		}
-		if !again {
-			return cause
-		}
-		bindings.DestroyPrepare(&statement)
-		if state = bindings.Prepare(s.conn.handle, sql, &statement); state != bindings.StateSuccess {
-			return newError(bindings.PrepareError(statement))
-		}
+		return newError(bindings.PrepareError(statement))
 	}
 	if n := int(bindings.NParams(statement)); n != len(args) {
 		return fmt.Errorf("the statement has %d parameters and was given %d arguments", n, len(args))

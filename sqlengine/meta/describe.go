@@ -16,13 +16,13 @@ func Describe(s Subject, extended bool) Table {
 	config := s.Snapshot.Config()
 	var rows [][]any
 	for _, field := range config.Schema.Fields {
-		rows = append(rows, []any{string(field.Name), typeName(field), comment(field)})
+		rows = append(rows, []any{string(field.Name), field.Type.String(), comment(field)})
 	}
 	if len(config.PartitionColumns) > 0 {
 		rows = append(rows, []any{"# Partition Information", "", ""}, []any{"# col_name", "data_type", "comment"})
 		for _, i := range config.PartitionColumns {
 			field := config.Schema.Fields[i]
-			rows = append(rows, []any{string(field.Name), typeName(field), comment(field)})
+			rows = append(rows, []any{string(field.Name), field.Type.String(), comment(field)})
 		}
 	}
 	if clustering := clusteringColumns(s.Snapshot); len(clustering) > 0 {
@@ -33,7 +33,7 @@ func Describe(s Subject, extended bool) Table {
 				rows = append(rows, []any{clustering[i], nil, nil})
 				continue
 			}
-			rows = append(rows, []any{clustering[i], typeName(field), comment(field)})
+			rows = append(rows, []any{clustering[i], field.Type.String(), comment(field)})
 		}
 	}
 	if extended {
@@ -125,7 +125,7 @@ func DescribeColumn(s Subject, field protocol.Field) Table {
 		text = c
 	}
 	return Pairs("info_name", "info_value", [][2]string{
-		{"col_name", string(field.Name)}, {"data_type", typeName(field)}, {"comment", text},
+		{"col_name", string(field.Name)}, {"data_type", field.Type.String()}, {"comment", text},
 	})
 }
 

@@ -132,11 +132,3 @@ func comment(field protocol.Field) any {
 	}
 	return nil
 }
-
-// typeName is a column's type as it was declared, in Spark's simple spelling.
-func typeName(field protocol.Field) string {
-	if declared, ok := field.Metadata.CharVarchar(); ok {
-		return declared
-	}
-	return field.Type.String()
-}
