@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -244,6 +245,33 @@ func TestReplaceBrokenDatabase(t *testing.T) {
 			t.Errorf("time zone %s", got)
 		}
 	}, "SELECT current_setting('TimeZone')")
+}
+
+// TestInternalErrorCostsTheDatabase provokes a fault of DuckDB 2.0.0 (docs/decisions/0003).
+func TestInternalErrorCostsTheDatabase(t *testing.T) {
+	in := openTest(t, Config{})
+	ctx := context.Background()
+	file := QuoteString(filepath.Join(t.TempDir(), "f.parquet"))
+	if err := in.Exec(ctx, "COPY (SELECT 1 AS i) TO "+file+" (FORMAT parquet)"); err != nil {
+		t.Fatal(err)
+	}
+	err := in.Exec(ctx, "SELECT s.a FROM read_parquet("+file+
+		", schema => MAP {'s': {name: 's', type: 'STRUCT(a INT)', default_value: NULL}}) WHERE s.a IS NULL")
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != ErrorInternal {
+		t.Skip("this DuckDB no longer has the fault: ", err)
+	}
+	if strings.Contains(e.Message, "Stack Trace") {
+		t.Errorf("the message has the stack: %.300s", e.Message)
+	}
+	if in.Replaced() != 1 {
+		t.Errorf("replaced %d times", in.Replaced())
+	}
+	one(t, in, func(b *Batch) {
+		if b.Vector(0).Int64(0) != 42 {
+			t.Error("wrong answer after the replacement")
+		}
+	}, "SELECT 42")
 }
 
 func TestCloseRefuses(t *testing.T) {

@@ -28,6 +28,7 @@ const (
 type Error struct {
 	Kind    ErrorKind
 	Message string // without the prefix that names the kind
+	Stack   string // DuckDB's own, of an INTERNAL error; for reports of faults, not for users
 }
 
 func (e *Error) Error() string {
@@ -58,6 +59,9 @@ func newError(text string) *Error {
 		e.Kind = ErrorOutOfMemory
 	case "Internal":
 		e.Kind = ErrorInternal
+	}
+	if e.poisons() {
+		e.Message, e.Stack, _ = strings.Cut(e.Message, "\n\nStack Trace:")
 	}
 	return e
 }
