@@ -14,6 +14,8 @@ const (
 	maxRelations = 20000 // relations of a statement, inlined views included
 	maxViews     = 100   // views inside views
 	maxSets      = 4096  // grouping sets of one GROUP BY
+	maxExpansion = 10000 // nodes of an expression that an alias puts into another one
+	maxPushed    = 2000  // nodes of a condition that moves into a derived table
 )
 
 // Options are the surroundings of a query.

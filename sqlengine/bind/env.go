@@ -151,6 +151,10 @@ func (e *env) alias(name parse.Name) (expr.Expr, error) {
 		return nil, fail("UNSUPPORTED_FEATURE.LATERAL_COLUMN_ALIAS", name[0].Pos, "%s is not deterministic and cannot be used again in the same select list", spelled(name)).
 			WithHint("compute it in a subquery of FROM")
 	}
+	if larger(found, maxExpansion) {
+		return nil, fail("DELTASQL_LIMIT_EXCEEDED", name[0].Pos, "the expression behind the alias %s is too large to be used again", spelled(name[:1])).
+			WithHint("compute it in a subquery of FROM")
+	}
 	return fields(found, name[1:])
 }
 

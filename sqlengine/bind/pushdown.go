@@ -119,7 +119,7 @@ func inside(s *expr.Select, c condition) expr.Expr {
 		}
 		return nil
 	})
-	if len(s.GroupBy) > 0 && !overKeys(s, inner) {
+	if larger(inner, maxPushed) || len(s.GroupBy) > 0 && !overKeys(s, inner) {
 		return nil
 	}
 	return inner

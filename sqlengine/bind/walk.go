@@ -116,6 +116,18 @@ func contains(e expr.Expr, is func(expr.Expr) bool) bool {
 	return found
 }
 
+// larger tells whether an expression has more than n nodes, literals not counted (a list is as long as its text). Expressions share parts, so a short text can stand for a tree that
+// is too large to walk: whatever puts expressions into others asks this first.
+func larger(e expr.Expr, n int) bool {
+	walk(e, false, func(x expr.Expr) bool {
+		if _, literal := x.(*expr.Literal); !literal {
+			n--
+		}
+		return n >= 0
+	})
+	return n < 0
+}
+
 func isAggregate(e expr.Expr) bool {
 	switch e.(type) {
 	case *expr.Aggregate, *expr.Grouping:
