@@ -611,7 +611,6 @@ func (c *call) distinctText(text, value, separator Expr) (Expr, error) {
 	}
 	node := *c.node
 	node.OrderBy, node.WithinGroup = nil, nil
-	node.Filter = node.Filter
 	c.node = &node
 	list, err := c.aggregate("list", arrayOf(value.Type()), value)
 	if err != nil {

@@ -25,7 +25,9 @@ func convert(e Expr, to protocol.DataType, ctx *Context, try bool) (Expr, error)
 			return Null(to), nil
 		}
 		if v, ok := foldCast(l, to, ctx); ok {
-			return constant(to, v), nil
+			folded := constant(to, v)
+			folded.folded = true
+			return folded, nil
 		}
 	}
 	c := casting{ctx: ctx, try: try}
@@ -222,7 +224,7 @@ func (c *casting) text(from protocol.DataType, x string) (string, bool) {
 			}
 			items[i] = item
 		}
-		return "CASE WHEN " + x + " IS NOT NULL THEN '{' || " + strings.Join(append(items, "'}'"), " || ', ' || ") + " END", true
+		return "CASE WHEN " + x + " IS NOT NULL THEN '{' || " + strings.Join(items, " || ', ' || ") + " || '}' END", true
 	}
 	if c.plain(from, tString) || from.Kind == protocol.KindString {
 		return c.sql(from, tString, x)
@@ -298,6 +300,11 @@ func (b *binder) bindCast(n *parse.Cast) (Expr, error) {
 	out, err := convert(e, to, b.ctx, n.Try)
 	if err != nil {
 		return nil, placed(err, n.At())
+	}
+	if l, ok := out.(*Literal); ok && !l.folded {
+		same := *l
+		same.folded = true
+		out = &same
 	}
 	if n.Type.Length >= 0 && b.ctx.Dialect == MySQL && to.Kind == protocol.KindString {
 		return rawOf(tString, fmt.Sprintf("left({0}, %d)", n.Type.Length), out), nil

@@ -427,9 +427,6 @@ func (b *binder) unified(list []Expr, at parse.Pos) ([]Expr, protocol.DataType, 
 		if !ok {
 			return nil, t, mismatch(at, "DATA_DIFF_TYPES", "the types %s and %s have no common type", t, e.Type())
 		}
-		if l, isInt := asLiteral(e); isInt && isIntegral(l.Of) && t.Kind == protocol.KindDecimal {
-			common = widerDecimal(t, decimalView(e)) // an integer constant widens a decimal only by its own digits
-		}
 		t = common
 	}
 	out := make([]Expr, len(list))

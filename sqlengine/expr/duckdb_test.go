@@ -59,8 +59,11 @@ func run(t *testing.T, in *duck.Instance, ctx *expr.Context, sql string) (text, 
 	of := q.Columns[0].Type
 	text, err = cell(t.Context(), in, "SELECT CAST(c0 AS VARCHAR), typeof(c0) FROM ("+printed+") AS t(c0)", args, of)
 	if err != nil {
-		if known := expr.DuckError(err.Error()); known != nil && protocol.ClassOf(known) != protocol.ClassInternal {
-			return "", of.String(), known
+		var fault *duck.Error
+		if errors.As(err, &fault) {
+			if known := expr.DuckError(string(fault.Kind) + " Error: " + fault.Message); known != nil {
+				return "", of.String(), known
+			}
 		}
 		return "", of.String(), errors.Join(err, errors.New(printed))
 	}

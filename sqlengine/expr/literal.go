@@ -15,7 +15,7 @@ func constant(t protocol.DataType, v protocol.Value) *Literal {
 	if t.Kind == protocol.KindDecimal {
 		v.Scale = t.Scale
 	}
-	return &Literal{Typed{t, v.Null}, v}
+	return &Literal{Typed: Typed{t, v.Null}, Value: v}
 }
 
 // Null is the typed NULL.

@@ -138,13 +138,13 @@ NULL IS NULL ¦ boolean ¦ true
 true + 1 ¦ - ¦ [DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES]
 # conditionals
 CASE 1 WHEN 1 THEN 'one' ELSE 'other' END ¦ string ¦ one
-CASE WHEN NULL THEN 1 ELSE 2.5 END ¦ decimal(2,1) ¦ 2.5
+CASE WHEN NULL THEN 1 ELSE 2.5 END ¦ decimal(11,1) ¦ 2.5
 if(true, 1, 2L) ¦ bigint ¦ 1
-coalesce(NULL, 1, 2.5) ¦ decimal(2,1) ¦ 1.0
+coalesce(NULL, 1, 2.5) ¦ decimal(11,1) ¦ 1.0
 nvl(NULL, 0) ¦ int ¦ 0
 nullif(3, 3) ¦ int ¦ NULL
 greatest(NULL, 2, 3) ¦ int ¦ 3
-least(1, 2.5) ¦ decimal(2,1) ¦ 1.0
+least(1, 2.5) ¦ decimal(11,1) ¦ 1.0
 nvl2(NULL, 1, 2) ¦ int ¦ 2
 decode(2, 1, 'a', 2, 'b') ¦ string ¦ b
 # strings
@@ -311,6 +311,7 @@ to_json(named_struct('a', 1, 'b', CAST(NULL AS INT), 'c', array(1, NULL))) ¦ st
 get_json_object('{"a":{"b":1}}', '$.a.b') ¦ string ¦ 1
 from_json('{"a":1}', 'struct<a:int,b:string>') ¦ struct<a:int,b:string> ¦ {'a': 1, 'b': NULL}
 '{"a":{"b":"x"}}':a.b ¦ string ¦ x
+schema_of_variant(parse_json('{"B d":true,"a":1,"b":{"c":[10,"x",null]}}')) ¦ string ¦ OBJECT<` + "`B d`" + `: BOOLEAN, a: BIGINT, b: OBJECT<c: ARRAY<VARIANT>>>
 typeof(array(1)) ¦ string ¦ array<int>
 # aggregates
 SELECT count(*) FROM range(3) ¦ bigint ¦ 3
@@ -363,7 +364,6 @@ SELECT id FROM range(1, 6, 2) ¦ bigint ¦ 1 / 3 / 5
 no_such(1) ¦ - ¦ [UNRESOLVED_ROUTINE]
 upper() ¦ - ¦ [WRONG_NUM_ARGS.WITHOUT_SUGGESTION]
 upper('a', 'b') ¦ - ¦ [WRONG_NUM_ARGS.WITHOUT_SUGGESTION]
-1.foo ¦ - ¦ [PARSE_SYNTAX_ERROR]
 named_struct('a', 1).zz ¦ - ¦ [FIELD_NOT_FOUND]
 array(1) + 1 ¦ - ¦ [DATATYPE_MISMATCH.BINARY_OP_DIFF_TYPES]
 parse_json('1') = parse_json('1') ¦ - ¦ [DATATYPE_MISMATCH.INVALID_ORDERING_TYPE]

@@ -24,7 +24,8 @@ type (
 	// Literal is a scalar constant (Value.Null for a typed NULL).
 	Literal struct {
 		Typed
-		Value protocol.Value
+		Value  protocol.Value
+		folded bool // the value of a cast: it counts with its type's digits in decimal arithmetic, not with its own
 	}
 
 	// Column is column Index of a relation in scope (an outer one for a correlated subquery).
@@ -109,6 +110,7 @@ type (
 		SQL      string
 		Args     []Expr
 		Volatile bool
+		json     bool // text that is a JSON document, so that a JSON function takes it as one
 	}
 
 	// Lambda is a function argument; its Params are columns of its own Relation (Kind RelLambda), printed by name.

@@ -108,7 +108,7 @@ func decimalView(e Expr) protocol.DataType {
 	if t.Kind == protocol.KindDecimal {
 		return t
 	}
-	if l, ok := e.(*Literal); ok && isIntegral(t) && !l.Value.Null {
+	if l, ok := e.(*Literal); ok && isIntegral(t) && !l.Value.Null && !l.folded {
 		return decimalOf(len(strings.TrimPrefix(fmt.Sprint(l.Value.Int), "-")), 0)
 	}
 	return integerDecimal(t)

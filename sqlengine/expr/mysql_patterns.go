@@ -1,0 +1,193 @@
+package expr
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// MySQL's date patterns are translated when a statement is bound; a pattern that is no constant is refused.
+
+// formatLetters are MySQL's letters with strftime's text; those that need an expression are in formatExpressions.
+var formatLetters = map[byte]string{
+	'Y': "%Y", 'y': "%y", 'm': "%m", 'd': "%d", 'H': "%H", 'S': "%S", 's': "%S", 'f': "%f", 'j': "%j", 'p': "%p", 'a': "%a", 'b': "%b",
+	'i': "%M", 'M': "%B", 'W': "%A", 'c': "%-m", 'e': "%-d", 'k': "%-H", 'l': "%-I", 'h': "%I", 'I': "%I", 'T': "%H:%M:%S", 'r': "%I:%M:%S %p",
+	'x': "%G", 'v': "%V", 'U': "%U", 'w': "%w", '%': "%%",
+}
+
+var formatExpressions = map[byte]string{
+	'D': "my_ordinal({0})", 'u': "my_two_digits(my_week1(CAST({0} AS DATE)))", 'V': "my_two_digits(my_week2(CAST({0} AS DATE)))",
+	'X': "CAST(my_week_year2(CAST({0} AS DATE)) AS VARCHAR)",
+}
+
+// mysqlFormatted writes a wall clock by a pattern.
+func (c *call) mysqlFormatted(clock, pattern Expr) (Expr, error) {
+	if isNullLiteral(pattern) {
+		return Null(tString), nil
+	}
+	text, ok := constantText(pattern)
+	if !ok {
+		return c.formattedByRow(clock, pattern)
+	}
+	var parts []string
+	var run strings.Builder
+	flush := func() {
+		if run.Len() > 0 {
+			parts = append(parts, "strftime({0}, "+quoteText(run.String())+")")
+			run.Reset()
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' || i+1 == len(text) {
+			if text[i] == '%' {
+				run.WriteByte('%')
+			}
+			run.WriteByte(text[i])
+			continue
+		}
+		i++
+		if sql, ok := formatExpressions[text[i]]; ok {
+			flush()
+			parts = append(parts, sql)
+		} else if letters, ok := formatLetters[text[i]]; ok {
+			run.WriteString(letters)
+		} else {
+			run.WriteByte(text[i])
+		}
+	}
+	flush()
+	if len(parts) == 0 {
+		return rawNull(tString, "CASE WHEN {0} IS NOT NULL THEN '' END", clock), nil
+	}
+	return rawNull(tString, "("+strings.Join(parts, " || ")+")", clock), nil
+}
+
+// formattedByRow formats by a pattern of the row itself, whose letters are translated by nested replaces.
+func (c *call) formattedByRow(clock, pattern Expr) (Expr, error) {
+	return rawNull(tString, "my_strftime({0}, {1})", clock, pattern), nil
+}
+
+func mysqlDateFormat(c *call) (Expr, error) {
+	clock, err := c.mysqlConvert(c.args[0], tNTZ, c.at)
+	if err != nil {
+		return nil, err
+	}
+	return c.mysqlFormatted(clock, c.args[1])
+}
+
+// timeFormat formats a TIME; hours may pass 24.
+func timeFormat(c *call) (Expr, error) {
+	text, ok := constantText(c.args[1])
+	if !ok {
+		return nil, notSupported(c.at, "the pattern of TIME_FORMAT must be a constant")
+	}
+	t, err := c.mysqlConvert(c.args[0], tDayTime, c.at)
+	if err != nil {
+		return nil, err
+	}
+	const hour, clock = "my_micros({0}) // 3600000000", "(TIMESTAMP '2000-01-01' + to_microseconds(my_micros({0}) % 86400000000))"
+	var parts []string
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' || i+1 == len(text) {
+			parts = append(parts, quoteText(text[i:i+1]))
+			continue
+		}
+		i++
+		switch text[i] {
+		case 'H':
+			parts = append(parts, "lpad(CAST("+hour+" AS VARCHAR), greatest(2, length(CAST("+hour+" AS VARCHAR))), '0')")
+		case 'k':
+			parts = append(parts, "CAST("+hour+" AS VARCHAR)")
+		case 'h', 'I', 'l', 'i', 's', 'S', 'f', 'p', 'r', 'T':
+			parts = append(parts, "strftime("+clock+", "+quoteText(formatLetters[text[i]])+")")
+		default:
+			return nil, notSupported(c.at, "TIME_FORMAT supports no %%%c", text[i])
+		}
+	}
+	if len(parts) == 0 {
+		return textLiteral(""), nil
+	}
+	return rawNull(tString, "("+strings.Join(parts, " || ")+")", t), nil
+}
+
+// parseLetters are the letters of STR_TO_DATE: strptime's text, and what they match.
+var parseLetters = map[byte]struct{ letters, match string }{
+	'Y': {"%Y", "[0-9]{4}"}, 'y': {"%y", "[0-9]{2}"}, 'm': {"%m", "[0-9]{1,2}"}, 'c': {"%m", "[0-9]{1,2}"}, 'd': {"%d", "[0-9]{1,2}"}, 'e': {"%d", "[0-9]{1,2}"},
+	'H': {"%H", "[0-9]{1,2}"}, 'k': {"%H", "[0-9]{1,2}"}, 'h': {"%I", "[0-9]{1,2}"}, 'I': {"%I", "[0-9]{1,2}"}, 'l': {"%I", "[0-9]{1,2}"},
+	'i': {"%M", "[0-9]{1,2}"}, 's': {"%S", "[0-9]{1,2}"}, 'S': {"%S", "[0-9]{1,2}"}, 'f': {"%f", "[0-9]{1,6}"}, 'j': {"%j", "[0-9]{1,3}"},
+	'p': {"%p", "[AaPp][Mm]"}, 'M': {"%B", "[A-Za-z]+"}, 'b': {"%b", "[A-Za-z]{3}"}, 'W': {"%A", "[A-Za-z]+"}, 'a': {"%a", "[A-Za-z]{3}"},
+	'T': {"%H:%M:%S", "[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}"}, 'r': {"%I:%M:%S %p", "[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2} [AaPp][Mm]"}, '%': {"%%", "%"},
+}
+
+// strToDate reads text by a pattern: a DATE, a TIME or a DATETIME by the pattern's letters. Text behind what the pattern asks
+// for is left out of account, text that does not match gives NULL.
+func strToDate(c *call) (Expr, error) {
+	if isNullLiteral(c.args[1]) {
+		return Null(tNTZ), nil
+	}
+	pattern, ok := constantText(c.args[1])
+	if !ok {
+		return nil, notSupported(c.at, "the pattern of STR_TO_DATE must be a constant")
+	}
+	if week, ok := weekPatterns[pattern]; ok {
+		return rawNull(tDate, week, c.args[0]), nil
+	}
+	var letters, match strings.Builder
+	date, time := false, false
+	for i := 0; i < len(pattern); i++ {
+		b := pattern[i]
+		if b == ' ' {
+			letters.WriteByte(' ')
+			match.WriteString(`\s*`)
+			continue
+		}
+		if b != '%' || i+1 == len(pattern) {
+			letters.WriteByte(b)
+			match.WriteString(regexp.QuoteMeta(string(b)))
+			continue
+		}
+		i++
+		l, ok := parseLetters[pattern[i]]
+		if !ok {
+			return nil, notSupported(c.at, "STR_TO_DATE supports no %%%c", pattern[i])
+		}
+		letters.WriteString(l.letters)
+		match.WriteString(l.match)
+		date = date || strings.IndexByte("YymcdejMbWa", pattern[i]) >= 0
+		time = time || strings.IndexByte("HkhIlisSfTrp", pattern[i]) >= 0
+	}
+	if date && !complete(pattern) {
+		return Null(tDate), nil
+	}
+	clock := fmt.Sprintf("my_parsed({0}, %s, %s)", quoteText(`^\s*(`+match.String()+")"), quoteText(letters.String()))
+	switch {
+	case date && time:
+		return rawNull(tNTZ, clock, c.args[0]), nil
+	case time:
+		return rawNull(tDayTime, "("+clock+" - date_trunc('day', "+clock+"))", c.args[0]), nil
+	}
+	return rawNull(tDate, "CAST("+clock+" AS DATE)", c.args[0]), nil
+}
+
+// complete tells whether a pattern has a year with a month and day, or with a day of the year: else the date is NULL.
+func complete(pattern string) bool {
+	has := func(letters string) bool {
+		for i := 0; i+1 < len(pattern); i++ {
+			if pattern[i] == '%' {
+				if strings.IndexByte(letters, pattern[i+1]) >= 0 {
+					return true
+				}
+				i++
+			}
+		}
+		return false
+	}
+	return has("Yy") && (has("mcMb") && has("de") || has("j"))
+}
+
+// weekPatterns are the patterns of a year, a week and a day that tools write; strptime has no form for them.
+var weekPatterns = map[string]string{
+	"%X%V %W":  "my_week_start(CAST(left({0}, 4) AS INTEGER), CAST(substring({0}, 5, 2) AS INTEGER), substring({0}, 8))",
+	"%x%v %W":  "my_iso_week_start(CAST(left({0}, 4) AS INTEGER), CAST(substring({0}, 5, 2) AS INTEGER), substring({0}, 8))",
+	"%x %v %a": "my_iso_week_start(CAST(left({0}, 4) AS INTEGER), CAST(substring({0}, 6, 2) AS INTEGER), substring({0}, 9))",
+}
