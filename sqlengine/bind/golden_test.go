@@ -185,13 +185,14 @@ func leafOf(s *source) func(int, []protocol.LogicalName) (stats.Leaf, bool) {
 }
 
 // outcome binds and prints one statement: the text, then its columns; or the error.
-func outcome(sql string, dialect expr.Dialect, anyValue bool) string {
+func outcome(sql string, dialect expr.Dialect, mode string) string {
 	s, err := parse.Parse(sql, parse.Options{Dialect: parse.Dialect(dialect)})
 	if err != nil {
 		return "parse: " + err.Error()
 	}
 	opts := testOptions(dialect)
-	opts.AnyValue = anyValue
+	opts.AnyValue = mode == "lenient"
+	opts.Context.MySQLCompare = mode == "ci"
 	q, err := bind.Query(context.Background(), s.(*parse.QueryStatement).Query, opts)
 	if err != nil {
 		var e *protocol.Error
@@ -218,8 +219,8 @@ func outcome(sql string, dialect expr.Dialect, anyValue bool) string {
 	return text + "\n=> " + strings.Join(columns, ", ")
 }
 
-// TestGoldens binds the statements of testdata/*.txt. A statement stands behind "-- spark", "-- mysql" or "-- lenient" (MySQL
-// without ONLY_FULL_GROUP_BY); behind "----" is what is expected, up to an empty line.
+// TestGoldens binds the statements of testdata/*.txt. A statement stands behind "-- spark", "-- mysql" "-- lenient" (MySQL
+// without ONLY_FULL_GROUP_BY) or "-- ci" (MySQL, text compared without case); behind "----" is what is expected, up to an empty line.
 func TestGoldens(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -247,7 +248,7 @@ func runGolden(t *testing.T, file string) {
 		if header != "-- spark" {
 			dialect = expr.MySQL
 		}
-		got := outcome(sql, dialect, header == "-- lenient")
+		got := outcome(sql, dialect, strings.TrimPrefix(header, "-- "))
 		if got != want && !*rewriteGoldens {
 			t.Errorf("%s\n got: %s\nwant: %s", sql, got, want)
 		}

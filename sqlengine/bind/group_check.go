@@ -18,6 +18,9 @@ func (k *block) checkGroups(out *expr.Query) error {
 		k.sel.GroupBy = []expr.GroupSet{{}}
 	}
 	k.dropEmptyTotal()
+	if err := k.foldKeys(); err != nil {
+		return err
+	}
 	for i := range k.sel.Items {
 		checked, err := k.grouped(k.sel.Items[i], k.items[i].at)
 		if err != nil {
@@ -58,6 +61,33 @@ func (k *block) checkGroups(out *expr.Query) error {
 	return nil
 }
 
+// foldKeys makes groups by collation: text that folds to the same key is one group, and stands for it by one of its values.
+func (k *block) foldKeys() error {
+	for i, set := range k.sel.GroupBy {
+		folded := make(expr.GroupSet, len(set))
+		for j, key := range set {
+			fold, err := expr.CollationKey(key, k.place.context)
+			if err != nil {
+				return located(err, k.ast.Pos)
+			}
+			folded[j] = fold
+			if fold == key {
+				continue
+			}
+			if len(k.sel.GroupBy) > 1 {
+				return fail("UNSUPPORTED_FEATURE.COLLATION", k.ast.Pos, "several grouping sets over text that is compared without case are not supported").
+					WithHint("group by lower(...) instead")
+			}
+			if k.folded == nil {
+				k.folded = map[expr.Expr]bool{}
+			}
+			k.folded[key] = true
+		}
+		k.sel.GroupBy[i] = folded
+	}
+	return nil
+}
+
 // dropEmptyTotal leaves out the row of the empty grouping set where there are no rows at all: in both dialects the total of a
 // ROLLUP comes from rows, while DuckDB gives it always.
 func (k *block) dropEmptyTotal() {
@@ -84,9 +114,13 @@ func (k *block) grouped(e expr.Expr, at parse.Pos) (expr.Expr, error) {
 	var fault error
 	checked := rewrite(e, func(x expr.Expr) expr.Expr {
 		for _, key := range k.keys {
-			if same(key, x) {
-				return key
+			if !same(key, x) {
+				continue
 			}
+			if k.folded[key] {
+				return &expr.Aggregate{Typed: expr.Typed{Of: x.Type(), Null: x.Nullable()}, Name: "first", Args: []expr.Expr{key}}
+			}
+			return key
 		}
 		switch x := x.(type) {
 		case *expr.Aggregate:

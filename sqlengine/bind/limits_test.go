@@ -27,7 +27,7 @@ func TestLimits(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := outcome(c.sql, expr.Spark, false); !strings.HasPrefix(got, c.want) {
+			if got := outcome(c.sql, expr.Spark, "spark"); !strings.HasPrefix(got, c.want) {
 				t.Errorf("got %.300s", got)
 			}
 		})

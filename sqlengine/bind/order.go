@@ -8,21 +8,52 @@ import (
 	"deltasql/sqlengine/parse"
 )
 
-// direction resolves the placement of NULLs: first in ascending order and last in descending order, in both dialects.
-func direction(o parse.OrderItem, e expr.Expr) expr.Order {
+// ordered makes an element of ORDER BY: the key of a value's collation, and the placement of NULLs, which is first in ascending
+// order and last in descending order in both dialects.
+func ordered(o parse.OrderItem, e expr.Expr, ctx *expr.Context) (expr.Order, error) {
+	at := parse.Pos{}
+	if o.Expr != nil {
+		at = o.Expr.At()
+	}
+	if !sortable(e.Type()) {
+		return expr.Order{}, fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", at, "a value of type %s cannot be sorted by", e.Type())
+	}
+	key, err := expr.CollationKey(e, ctx)
+	if err != nil {
+		return expr.Order{}, located(err, at)
+	}
 	first := !o.Desc
 	if o.NullsFirst != nil {
 		first = *o.NullsFirst
 	}
-	return expr.Order{Expr: e, Desc: o.Desc, NullsFirst: first}
+	return expr.Order{Expr: key, Desc: o.Desc, NullsFirst: first}, nil
 }
 
 // orderBy binds ORDER BY over a block: positions, output names, then expressions over the columns of FROM. What equals an
 // item becomes a reference to the output.
 func (k *block) orderBy(q *parse.Query, output *expr.Relation) ([]expr.Order, error) {
 	var orders []expr.Order
+	add := func(o parse.OrderItem, value expr.Expr) error {
+		order, err := ordered(o, value, k.place.context)
+		if err != nil {
+			return err
+		}
+		// A folded output column of a plain block is folded where it is computed: by position there is only the column itself.
+		if c, ok := value.(*expr.Column); ok && c.Relation == output && order.Expr != value && !k.sel.Distinct {
+			if order.Expr, err = expr.CollationKey(k.items[c.Index].value, k.place.context); err != nil {
+				return err
+			}
+		}
+		orders = append(orders, order)
+		return nil
+	}
 	if q.OrderAll {
-		return allOrders(q, output), nil
+		for i := range output.Columns {
+			if err := add(allDirection(q), columnOf(output, i)); err != nil {
+				return nil, err
+			}
+		}
+		return orders, nil
 	}
 	for _, o := range q.OrderBy {
 		i, ok, err := position(o.Expr, len(k.items), "ORDER_BY_POS_OUT_OF_RANGE", "ORDER BY")
@@ -30,7 +61,9 @@ func (k *block) orderBy(q *parse.Query, output *expr.Relation) ([]expr.Order, er
 			return nil, err
 		}
 		if ok {
-			orders = append(orders, direction(o, columnOf(output, i)))
+			if err := add(o, columnOf(output, i)); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		e := k.env(clauseOrder)
@@ -46,25 +79,19 @@ func (k *block) orderBy(q *parse.Query, output *expr.Relation) ([]expr.Order, er
 		if value, err = k.toOutput(value, output, o.Expr.At()); err != nil {
 			return nil, err
 		}
-		if !sortable(value.Type()) {
-			return nil, fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", o.Expr.At(), "ORDER BY cannot sort a value of type %s", value.Type())
+		if err := add(o, value); err != nil {
+			return nil, err
 		}
-		orders = append(orders, direction(o, value))
 	}
 	return orders, nil
 }
 
-// allOrders is ORDER BY ALL: every column from left to right, with the direction of the clause.
-func allOrders(q *parse.Query, output *expr.Relation) []expr.Order {
-	var o parse.OrderItem
+// allDirection is the direction of ORDER BY ALL, which sorts by every column from left to right.
+func allDirection(q *parse.Query) parse.OrderItem {
 	if len(q.OrderBy) > 0 {
-		o = q.OrderBy[0]
+		return q.OrderBy[0]
 	}
-	orders := make([]expr.Order, len(output.Columns))
-	for i := range output.Columns {
-		orders[i] = direction(o, columnOf(output, i))
-	}
-	return orders
+	return parse.OrderItem{}
 }
 
 // toOutput turns an order expression that equals an item into the output column. Behind DISTINCT nothing else is left, so
@@ -126,7 +153,13 @@ func sortable(t protocol.DataType) bool {
 // orderOutput binds ORDER BY over a set operation, VALUES or a nested query: only output columns are visible.
 func (b *binder) orderOutput(out *expr.Query, q *parse.Query, p place) error {
 	if q.OrderAll {
-		out.OrderBy = allOrders(q, out.Output)
+		for i := range out.Columns {
+			order, err := ordered(allDirection(q), columnOf(out.Output, i), p.context)
+			if err != nil {
+				return err
+			}
+			out.OrderBy = append(out.OrderBy, order)
+		}
 		return nil
 	}
 	sc := relationScope(out.Output, nil).under(p.outer)
@@ -149,10 +182,11 @@ func (b *binder) orderOutput(out *expr.Query, q *parse.Query, p place) error {
 		if _, constant := value.(*expr.Literal); constant {
 			continue
 		}
-		if !sortable(value.Type()) {
-			return fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", o.Expr.At(), "ORDER BY cannot sort a value of type %s", value.Type())
+		order, err := ordered(o, value, p.context)
+		if err != nil {
+			return err
 		}
-		out.OrderBy = append(out.OrderBy, direction(o, value))
+		out.OrderBy = append(out.OrderBy, order)
 	}
 	return nil
 }

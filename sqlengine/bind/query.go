@@ -151,7 +151,34 @@ func (b *binder) combine(s *parse.SetOperation, left expr.Body, leftColumns []ex
 	if s.All {
 		word += " ALL"
 	}
-	return &expr.SetOperation{Op: word, Left: left, Right: right}, columns, nil
+	out := &expr.SetOperation{Op: word, Left: left, Right: right}
+	if word == "UNION ALL" {
+		return out, columns, nil
+	}
+	folded, err := b.foldSet(out, columns, p.context)
+	return folded, columns, located(err, s.Pos)
+}
+
+// foldSet makes UNION compare text by its collation. INTERSECT and EXCEPT have no such form and are refused there.
+func (b *binder) foldSet(s *expr.SetOperation, columns []expr.Column0, ctx *expr.Context) (expr.Body, error) {
+	samples := make([]expr.Expr, len(columns))
+	for i, c := range columns {
+		samples[i] = expr.Null(c.Type)
+	}
+	if _, folds, err := collationKeys(samples, ctx); err != nil || !folds {
+		return s, err
+	}
+	if s.Op != "UNION" {
+		return nil, protocol.NewError("UNSUPPORTED_FEATURE.COLLATION", "%s over text that is compared without case is not supported", s.Op).
+			WithHint("compare lower(...) of the columns")
+	}
+	rel := b.wrapped(&expr.SetOperation{Op: "UNION ALL", Left: s.Left, Right: s.Right}, columns)
+	items := make([]expr.Expr, len(columns))
+	for i := range columns {
+		items[i] = columnOf(rel, i)
+	}
+	keys, _, err := collationKeys(items, ctx)
+	return &expr.Select{Distinct: true, DistinctOn: keys, Items: items, Visible: len(items), From: rel}, err
 }
 
 // byName puts the right side's columns in the left side's order; a column that one side lacks is NULL there.

@@ -19,6 +19,7 @@ type block struct {
 	items      []item
 	relations  map[*expr.Relation]bool // the relations of this FROM
 	keys       []expr.Expr             // distinct expressions of GROUP BY
+	folded     map[expr.Expr]bool      // those of keys that are grouped by the key of their collation
 	aggregated bool                    // an aggregate was seen, or GROUP BY, or Spark's HAVING
 	generator  *generator
 }
@@ -97,7 +98,38 @@ func (k *block) finish(out *expr.Query, q *parse.Query) error {
 	if err := k.checkGroups(out); err != nil {
 		return err
 	}
+	if err := k.foldDistinct(); err != nil {
+		return err
+	}
 	return k.b.limits(out, q, k.place)
+}
+
+// foldDistinct makes DISTINCT compare text by its collation: one row is kept of those with equal keys.
+func (k *block) foldDistinct() error {
+	if !k.sel.Distinct {
+		return nil
+	}
+	keys, folds, err := collationKeys(k.sel.Items, k.place.context)
+	if err != nil {
+		return located(err, k.ast.Pos)
+	}
+	if folds {
+		k.sel.DistinctOn = keys
+	}
+	return nil
+}
+
+// collationKeys are the keys of several values, and whether any of them is folded.
+func collationKeys(list []expr.Expr, ctx *expr.Context) ([]expr.Expr, bool, error) {
+	keys, folds := make([]expr.Expr, len(list)), false
+	for i, e := range list {
+		key, err := expr.CollationKey(e, ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		keys[i], folds = key, folds || key != e
+	}
+	return keys, folds, nil
 }
 
 // generatesOverGroups tells whether a select list has a generator beside GROUP BY, or over an aggregate.

@@ -22,17 +22,22 @@ func (e *env) WindowSpec(spec *parse.WindowSpec) (expr.WindowSpec, error) {
 		if err != nil {
 			return out, err
 		}
-		out.PartitionBy = append(out.PartitionBy, bound)
+		key, err := expr.CollationKey(bound, e.place.context)
+		if err != nil {
+			return out, located(err, x.At())
+		}
+		out.PartitionBy = append(out.PartitionBy, key)
 	}
 	for _, o := range full.OrderBy {
 		bound, err := expr.Bind(&inner, o.Expr)
 		if err != nil {
 			return out, err
 		}
-		if !sortable(bound.Type()) {
-			return out, fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", o.Expr.At(), "a window cannot be ordered by a value of type %s", bound.Type())
+		order, err := ordered(o, bound, e.place.context)
+		if err != nil {
+			return out, err
 		}
-		out.OrderBy = append(out.OrderBy, direction(o, bound))
+		out.OrderBy = append(out.OrderBy, order)
 	}
 	if full.Frame != nil {
 		return out, inner.frame(full.Frame, &out)
