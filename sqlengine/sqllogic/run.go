@@ -172,11 +172,16 @@ func (r *scriptRun) outcome(at record, err error) {
 		r.fail(at, "internal error: %v", err)
 	case at.class == "":
 		r.fail(at, "%v", err)
-	case string(protocol.ClassOf(err)) != at.class:
+	case !isClass(string(protocol.ClassOf(err)), at.class):
 		r.fail(at, "want %s, got %v", at.class, err)
 	case at.pattern != nil && !at.pattern.MatchString(err.Error()):
 		r.fail(at, "want a text that matches %s, got %v", at.pattern, err)
 	}
+}
+
+// isClass tells whether a class is the wanted one, or a sub-class of it (CLASS.SUB).
+func isClass(class, want string) bool {
+	return class == want || strings.HasPrefix(class, want+".")
 }
 
 func (r *scriptRun) compare(at record, columns []Column, rows [][]string) {
