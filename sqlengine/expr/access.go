@@ -82,8 +82,16 @@ func (b *binder) bindIndex(n *parse.Index) (Expr, error) {
 
 func (b *binder) elementFromZero(array, index Expr) Expr {
 	const failure = "error('[INVALID_ARRAY_INDEX] The index ' || {1} || ' is out of bounds. The array has ' || len({0}) || ' elements. Use get to get NULL instead.')"
-	return rawNull(*array.Type().Element,
-		"CASE WHEN {1} >= 0 AND {1} < len({0}) THEN {0}[CAST({1} AS BIGINT) + 1] WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN "+failure+" END", array, index)
+	sql := "CASE WHEN {1} >= 0 AND {1} < len({0}) THEN {0}[CAST({1} AS BIGINT) + 1] WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN " + failure + " END"
+	return rawNull(*array.Type().Element, once(array, sql), array, index)
+}
+
+// once makes a template that repeats its first operand print it once, where the operand's text is long.
+func once(e Expr, sql string) string {
+	if printedSize(e) < 32 || strings.Count(sql, "{0}") < 2 {
+		return sql
+	}
+	return "list_transform([{0}], lambda whole: " + strings.ReplaceAll(sql, "{0}", "whole") + ")[1]"
 }
 
 func mapValue(m, key Expr) Expr {

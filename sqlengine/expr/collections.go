@@ -283,7 +283,8 @@ func elementAt(try bool) func(c *call) (Expr, error) {
 			if i, ok := constantInt(index); ok && i != 0 && try {
 				return rawNull(elementOf(list), "{0}[{1}]", list, index), nil
 			}
-			return rawNull(elementOf(list), "CASE WHEN {1} = 0 THEN "+zero+" WHEN abs({1}) > len({0}) THEN "+outside+" ELSE {0}[{1}] END", list, index), nil
+			sql := "CASE WHEN {1} = 0 THEN " + zero + " WHEN abs({1}) > len({0}) THEN " + outside + " ELSE {0}[{1}] END"
+			return rawNull(elementOf(list), once(list, sql), list, index), nil
 		}
 		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes an array or a map, not %s", c.name, list.Type())
 	}

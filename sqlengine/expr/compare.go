@@ -20,6 +20,11 @@ func comparable2(a, b protocol.DataType, ctx *Context) (protocol.DataType, bool)
 }
 
 func (b *binder) bindComparison(op string, l, r parse.Expr, at parse.Pos) (Expr, error) {
+	lt, okL := l.(*parse.Tuple)
+	rt, okR := r.(*parse.Tuple)
+	if okL && okR && len(lt.Items) == len(rt.Items) && b.ctx.Dialect == MySQL {
+		return b.compareRows(op, lt.Items, rt.Items, at)
+	}
 	left, err := b.bind(l)
 	if err != nil {
 		return nil, err
@@ -29,6 +34,34 @@ func (b *binder) bindComparison(op string, l, r parse.Expr, at parse.Pos) (Expr,
 		return nil, err
 	}
 	return b.compare(op, left, right, at)
+}
+
+// compareRows compares row values as MySQL does: member by member, where a NULL decides nothing.
+func (b *binder) compareRows(op string, left, right []parse.Expr, at parse.Pos) (Expr, error) {
+	first, err := b.bindComparison(op, left[0], right[0], at)
+	if err != nil || len(left) == 1 {
+		return first, err
+	}
+	rest, err := b.compareRows(op, left[1:], right[1:], at)
+	if err != nil {
+		return nil, err
+	}
+	boolean := Typed{tBoolean, first.Nullable() || rest.Nullable()}
+	switch op {
+	case "=", "IS NOT DISTINCT FROM":
+		return &Logic{boolean, false, flattened(false, first, rest)}, nil
+	case "<>", "IS DISTINCT FROM":
+		return &Logic{boolean, true, flattened(true, first, rest)}, nil
+	}
+	strict, err := b.bindComparison(op[:1], left[0], right[0], at)
+	if err != nil {
+		return nil, err
+	}
+	equal, err := b.bindComparison("=", left[0], right[0], at)
+	if err != nil {
+		return nil, err
+	}
+	return &Logic{boolean, true, []Expr{strict, &Logic{boolean, false, []Expr{equal, rest}}}}, nil
 }
 
 // compare is a comparison of bound operands.

@@ -57,6 +57,12 @@ func run(t *testing.T, in *duck.Instance, ctx *expr.Context, sql string) (text, 
 		return "", "", err
 	}
 	of := q.Columns[0].Type
+	start := time.Now()
+	defer func() {
+		if d := time.Since(start); d > 300*time.Millisecond {
+			t.Logf("slow: %v %s", d, sql)
+		}
+	}()
 	text, err = cell(t.Context(), in, "SELECT CAST(c0 AS VARCHAR), typeof(c0) FROM ("+printed+") AS t(c0)", args, of)
 	if err != nil {
 		var fault *duck.Error

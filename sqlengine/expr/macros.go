@@ -31,7 +31,7 @@ var macros = []string{
 	`CREATE MACRO spark_double_digits(t) AS CASE WHEN contains(t, 'e') THEN replace(split_part(t, 'e', 1), '.', '') ELSE rtrim(ltrim(replace(t, '.', ''), '0'), '0') END`,
 	`CREATE MACRO spark_double_exponent(t) AS CASE WHEN contains(t, 'e') THEN CAST(split_part(t, 'e', 2) AS INTEGER) WHEN starts_with(t, '0.') THEN -1 - length(regexp_extract(t, '^0\.(0*)', 1)) ELSE length(split_part(t, '.', 1)) - 1 END`,
 	`CREATE MACRO spark_double_positive(t) AS CASE WHEN t IN ('inf', 'nan') THEN CASE t WHEN 'inf' THEN 'Infinity' ELSE 'NaN' END WHEN t = '0.0' THEN '0.0' WHEN spark_double_exponent(t) BETWEEN -3 AND 6 THEN t ELSE left(spark_double_digits(t), 1) || '.' || CASE WHEN length(spark_double_digits(t)) > 1 THEN substring(spark_double_digits(t), 2) ELSE '0' END || 'E' || spark_double_exponent(t) END`,
-	`CREATE MACRO spark_double_text(t) AS CASE WHEN starts_with(t, '-') AND t <> '-nan' THEN '-' || spark_double_positive(substring(t, 2)) ELSE spark_double_positive(ltrim(t, '-')) END`,
+	`CREATE MACRO spark_double_text(t) AS list_transform([t], lambda v: CASE WHEN starts_with(v, '-') AND v <> '-nan' THEN '-' || spark_double_positive(substring(v, 2)) ELSE spark_double_positive(ltrim(v, '-')) END)[1]`,
 
 	// A decimal whose digits all stand behind the point: DuckDB leaves the zero before it out.
 	`CREATE MACRO fraction_text(t) AS regexp_replace(t, '^(-?)\.', '\1' || '0.')`,
@@ -47,42 +47,45 @@ var macros = []string{
 	`CREATE MACRO spark_time_text(t) AS spark_time_trimmed(trim(t))`,
 	`CREATE MACRO spark_zoned(t) AS regexp_matches(t, '[0-9]:[0-9]{1,2}.*` + zonePattern + `')`,
 	// Text by a strptime pattern; what does not match is an error of its own.
-	`CREATE MACRO parsed_clock(t, f) AS CASE WHEN t IS NOT NULL AND try_strptime(t, f) IS NULL THEN error('[CANNOT_PARSE_TIMESTAMP] Text ''' || t || ''' could not be parsed. Use try_to_timestamp to get NULL instead.') ELSE try_strptime(t, f) END`,
+	`CREATE MACRO parsed_clock(t, f) AS list_transform([t], lambda v: CASE WHEN v IS NOT NULL AND try_strptime(v, f) IS NULL THEN error('[CANNOT_PARSE_TIMESTAMP] Text ''' || v || ''' could not be parsed. Use try_to_timestamp to get NULL instead.') ELSE try_strptime(v, f) END)[1]`,
 
 	// ---- intervals and calendars ----
 
 	`CREATE MACRO spark_months(i) AS CAST(date_part('year', i) * 12 + date_part('month', i) AS BIGINT)`,
-	`CREATE MACRO spark_micros(i) AS CAST(date_part('day', i) * 86400000000 + date_part('hour', i) * 3600000000 + date_part('minute', i) * 60000000 + date_part('microsecond', i) AS BIGINT)`,
+	`CREATE MACRO spark_micros(i) AS epoch_us(i)`,
 	`CREATE MACRO spark_months_text(i) AS 'INTERVAL ''' || CASE WHEN spark_months(i) < 0 THEN '-' ELSE '' END || abs(spark_months(i)) // 12 || '-' || abs(spark_months(i)) % 12 || ''' YEAR TO MONTH'`,
 	`CREATE MACRO micros_clock(m) AS m // 86400000000 || ' ' || lpad(CAST(m // 3600000000 % 24 AS VARCHAR), 2, '0') || ':' || lpad(CAST(m // 60000000 % 60 AS VARCHAR), 2, '0') || ':' || lpad(CAST(m // 1000000 % 60 AS VARCHAR), 2, '0') || CASE WHEN m % 1000000 = 0 THEN '' ELSE '.' || rtrim(lpad(CAST(m % 1000000 AS VARCHAR), 6, '0'), '0') END`,
-	`CREATE MACRO spark_daytime_text(i) AS 'INTERVAL ''' || CASE WHEN spark_micros(i) < 0 THEN '-' ELSE '' END || micros_clock(abs(spark_micros(i))) || ''' DAY TO SECOND'`,
+	`CREATE MACRO spark_daytime_text(i) AS list_transform([epoch_us(i)], lambda m: 'INTERVAL ''' || CASE WHEN m < 0 THEN '-' ELSE '' END || micros_clock(abs(m)) || ''' DAY TO SECOND')[1]`,
 	// Whole months from one wall clock to another.
 	`CREATE MACRO clock_day(x) AS date_part('day', x) * 86400000000 + epoch_us(x) - epoch_us(date_trunc('day', x))`,
 	`CREATE MACRO clock_months_raw(a, b) AS (date_part('year', b) - date_part('year', a)) * 12 + date_part('month', b) - date_part('month', a)`,
-	`CREATE MACRO clock_months(a, b) AS clock_months_raw(a, b) - CASE WHEN b >= a AND clock_day(b) < clock_day(a) THEN 1 WHEN b < a AND clock_day(b) > clock_day(a) THEN -1 ELSE 0 END`,
+	`CREATE MACRO clock_months_of(a, b) AS clock_months_raw(a, b) - CASE WHEN b >= a AND clock_day(b) < clock_day(a) THEN 1 WHEN b < a AND clock_day(b) > clock_day(a) THEN -1 ELSE 0 END`,
+	`CREATE MACRO clock_months(a, b) AS list_transform([struct_pack(x := a, y := b)], lambda p: clock_months_of(p.x, p.y))[1]`,
 	// Months with a fraction of a 31-day month, 0 on the same or the last day of both.
-	`CREATE MACRO spark_months_between(a, b) AS CASE WHEN date_part('day', a) = date_part('day', b) OR (CAST(a AS DATE) = last_day(a) AND CAST(b AS DATE) = last_day(b)) THEN CAST(clock_months_raw(b, a) AS DOUBLE) ELSE clock_months_raw(b, a) + (clock_day(a) - clock_day(b)) / 1000000.0::DOUBLE / 2678400.0::DOUBLE END`,
+	`CREATE MACRO months_between_of(a, b) AS CASE WHEN date_part('day', a) = date_part('day', b) OR (CAST(a AS DATE) = last_day(a) AND CAST(b AS DATE) = last_day(b)) THEN CAST(clock_months_raw(b, a) AS DOUBLE) ELSE clock_months_raw(b, a) + (clock_day(a) - clock_day(b)) / 1000000.0::DOUBLE / 2678400.0::DOUBLE END`,
+	`CREATE MACRO spark_months_between(a, b) AS list_transform([struct_pack(x := a, y := b)], lambda p: months_between_of(p.x, p.y))[1]`,
 
 	// ---- text ----
 
 	`CREATE MACRO text_locate(sub, s, pos) AS CASE WHEN pos < 1 THEN CASE WHEN s IS NOT NULL AND sub IS NOT NULL THEN 0 END WHEN sub = '' THEN CASE WHEN pos <= length(s) + 1 THEN pos ELSE 0 END WHEN instr(substring(s, pos), sub) = 0 THEN 0 ELSE instr(substring(s, pos), sub) + pos - 1 END`,
+	`CREATE MACRO at_least(x, lo) AS CASE WHEN x < lo THEN lo ELSE x END`,
 	`CREATE MACRO spark_lpad(s, n, p) AS CASE WHEN n <= 0 THEN CASE WHEN s IS NOT NULL AND p IS NOT NULL THEN '' END WHEN n <= length(s) OR p = '' THEN CASE WHEN p IS NOT NULL THEN left(s, n) END ELSE lpad(s, n, p) END`,
 	`CREATE MACRO spark_rpad(s, n, p) AS CASE WHEN n <= 0 THEN CASE WHEN s IS NOT NULL AND p IS NOT NULL THEN '' END WHEN n <= length(s) OR p = '' THEN CASE WHEN p IS NOT NULL THEN left(s, n) END ELSE rpad(s, n, p) END`,
 	// substring(s, i, n) where i may be negative: what lies before the start eats of the length.
-	`CREATE MACRO text_from(s, i, n) AS CASE WHEN i >= 0 THEN substring(s, greatest(i, 1), greatest(n, 0)) WHEN -i > length(s) THEN substring(s, 1, greatest(n + length(s) + i, 0)) ELSE substring(s, length(s) + i + 1, greatest(n, 0)) END`,
+	`CREATE MACRO text_from(s, i, n) AS list_transform([s], lambda v: CASE WHEN i >= 0 THEN substring(v, at_least(i, 1), at_least(n, 0)) WHEN -i > length(v) THEN substring(v, 1, at_least(n + length(v) + i, 0)) ELSE substring(v, length(v) + i + 1, at_least(n, 0)) END)[1]`,
 	`CREATE MACRO binary_substring(b, i, n) AS unhex(substring(hex(b), (i - 1) * 2 + 1, least(n, 1000000000) * 2))`,
-	`CREATE MACRO binary_from(b, i, n) AS unhex(CASE WHEN i >= 0 THEN substring(hex(b), (greatest(i, 1) - 1) * 2 + 1, greatest(n, 0) * 2) WHEN -i > octet_length(b) THEN substring(hex(b), 1, greatest(n + octet_length(b) + i, 0) * 2) ELSE substring(hex(b), (octet_length(b) + i) * 2 + 1, greatest(n, 0) * 2) END)`,
+	`CREATE MACRO binary_from(b, i, n) AS unhex(CASE WHEN i >= 0 THEN substring(hex(b), (at_least(i, 1) - 1) * 2 + 1, at_least(n, 0) * 2) WHEN -i > octet_length(b) THEN substring(hex(b), 1, at_least(n + octet_length(b) + i, 0) * 2) ELSE substring(hex(b), (octet_length(b) + i) * 2 + 1, at_least(n, 0) * 2) END)`,
 	`CREATE MACRO regexp_position(s, p) AS CASE WHEN regexp_matches(s, p) THEN instr(s, regexp_extract(s, p)) ELSE CASE WHEN s IS NOT NULL AND p IS NOT NULL THEN 0 END END`,
 	`CREATE MACRO text_split(s, sep, n) AS CASE WHEN len(string_split(s, sep)) <= n THEN string_split(s, sep) ELSE string_split(s, sep)[1:n - 1] || [array_to_string(string_split(s, sep)[n:], sep)] END`,
 	`CREATE MACRO my_substring_index(s, d, n) AS CASE WHEN n = 0 OR d = '' THEN CASE WHEN s IS NOT NULL THEN '' END WHEN n > 0 THEN array_to_string(string_split(s, d)[1:n], d) ELSE array_to_string(string_split(s, d)[greatest(len(string_split(s, d)) + n + 1, 1):], d) END`,
 	// Soundex: the first letter, then the classes of the others without repeats, vowels and H, W between.
 	`CREATE MACRO soundex_codes(s) AS translate(upper(s), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '01230120022455012623010202')`,
 	`CREATE MACRO soundex_squeezed(s) AS list_reduce(list_transform(string_split(soundex_codes(regexp_replace(upper(s), '(.)[HW]+', '\1', 'g')), ''), lambda c: c), lambda acc, c: CASE WHEN right(acc, 1) = c THEN acc ELSE acc || c END, '')`,
-	`CREATE MACRO text_soundex(s) AS CASE WHEN regexp_matches(s, '^[A-Za-z]') THEN upper(left(s, 1)) || rpad(left(replace(regexp_replace(substring(soundex_squeezed(s), 2), '[^0-9]', '', 'g'), '0', ''), 3), 3, '0') ELSE s END`,
+	`CREATE MACRO text_soundex(s) AS list_transform([s], lambda v: CASE WHEN regexp_matches(v, '^[A-Za-z]') THEN upper(left(v, 1)) || rpad(left(replace(regexp_replace(substring(soundex_squeezed(v), 2), '[^0-9]', '', 'g'), '0', ''), 3), 3, '0') ELSE v END)[1]`,
 	// CRC-32 (IEEE) of bytes, bit by bit over the reflected polynomial.
 	`CREATE MACRO crc32_step(c) AS CASE WHEN c % 2 = 1 THEN xor(c >> 1, 3988292384) ELSE c >> 1 END`,
 	`CREATE MACRO crc32_byte(c, b) AS list_reduce(range(8), lambda acc, i: crc32_step(acc), xor(c, b))`,
-	`CREATE MACRO bytes_crc32(x) AS CASE WHEN x IS NOT NULL THEN xor(list_reduce(list_transform(range(octet_length(x)), lambda i: CAST('0x' || substring(hex(x), CAST(i * 2 + 1 AS INTEGER), 2) AS BIGINT)), lambda c, b: crc32_byte(c, b), 4294967295), 4294967295) END`,
+	`CREATE MACRO bytes_crc32(x) AS list_transform([hex(x)], lambda h: CASE WHEN h IS NOT NULL THEN xor(list_reduce(list_transform(range(length(h) // 2), lambda i: CAST('0x' || substring(h, CAST(i * 2 + 1 AS INTEGER), 2) AS BIGINT)), lambda c, b: crc32_byte(c, b), 4294967295), 4294967295) END)[1]`,
 	`CREATE MACRO text_luhn(s) AS regexp_full_match(s, '[0-9]+') AND list_sum(list_transform(string_split(reverse(s), ''), lambda d, i: CASE WHEN i % 2 = 1 THEN CAST(d AS INTEGER) WHEN CAST(d AS INTEGER) > 4 THEN CAST(d AS INTEGER) * 2 - 9 ELSE CAST(d AS INTEGER) * 2 END)) % 10 = 0`,
 
 	// ---- lists ----
@@ -106,8 +109,11 @@ var macros = []string{
 	`CREATE MACRO schema_number(t) AS CASE WHEN contains(lower(t), 'e') THEN 'DOUBLE' WHEN contains(t, '.') THEN 'DECIMAL(' || greatest(length(ltrim(replace(ltrim(t, '-'), '.', ''), '0')), length(split_part(t, '.', 2))) || ',' || length(split_part(t, '.', 2)) || ')' ELSE 'BIGINT' END`,
 	`CREATE MACRO schema_scalar(j) AS CASE json_type(j) WHEN 'NULL' THEN 'VOID' WHEN 'BOOLEAN' THEN 'BOOLEAN' WHEN 'VARCHAR' THEN 'STRING' ELSE schema_number(CAST(j AS VARCHAR)) END`,
 	"CREATE MACRO schema_key(k) AS CASE WHEN regexp_full_match(k, '[A-Za-z_][A-Za-z0-9_]*') THEN k ELSE '`' || k || '`' END",
-	`CREATE MACRO schema_items(t) AS CASE WHEN len(list_distinct(list_filter(t, lambda x: x <> 'VOID'))) > 1 THEN 'VARIANT' ELSE coalesce(list_filter(t, lambda x: x <> 'VOID')[1], 'VOID') END`,
-	`CREATE MACRO schema_nested(j, types) AS CASE json_type(j) WHEN 'OBJECT' THEN 'OBJECT<' || array_to_string(list_transform(list_zip(json_keys(j), types), lambda p: schema_key(p[1]) || ': ' || p[2]), ', ') || '>' WHEN 'ARRAY' THEN 'ARRAY<' || schema_items(types) || '>' ELSE schema_scalar(j) END`,
+	`CREATE MACRO schema_label(k) AS CASE WHEN k IS NULL THEN '' ELSE schema_key(k) || ': ' END`,
+	`CREATE MACRO schema_labels(j) AS CASE json_type(j) WHEN 'OBJECT' THEN json_keys(j) END`,
+	`CREATE MACRO schema_join(j, acc, x) AS CASE WHEN json_type(j) = 'OBJECT' THEN CASE WHEN acc = '' THEN x ELSE acc || ', ' || x END WHEN acc IN ('', 'VOID') THEN x WHEN x IN ('VOID', acc) THEN acc ELSE 'VARIANT' END`,
+	`CREATE MACRO schema_wrap(j, inside) AS CASE json_type(j) WHEN 'OBJECT' THEN 'OBJECT<' || inside || '>' WHEN 'ARRAY' THEN 'ARRAY<' || coalesce(nullif(inside, ''), 'VOID') || '>' ELSE schema_scalar(j) END`,
+	`CREATE MACRO schema_nested(j, types) AS list_transform([list_reduce(list_transform(list_zip(types, schema_labels(j)), lambda p: schema_label(p[2]) || p[1]), lambda acc, x: schema_join(j, acc, x), '')], lambda inside: schema_wrap(j, inside))[1]`,
 	`CREATE MACRO schema_children(j) AS CASE json_type(j) WHEN 'OBJECT' THEN json_extract(j, '$.*') WHEN 'ARRAY' THEN json_extract(j, '$[*]') END`,
 	`CREATE MACRO schema_deepest(j) AS CASE WHEN json_type(j) IN ('OBJECT', 'ARRAY') THEN error('[UNSUPPORTED_FEATURE] schema_of_variant goes down six levels, this variant has more.') ELSE schema_scalar(j) END`,
 	`CREATE MACRO schema_5(j) AS schema_nested(j, list_transform(schema_children(j), lambda c5: schema_deepest(c5)))`,
@@ -115,7 +121,7 @@ var macros = []string{
 	`CREATE MACRO schema_3(j) AS schema_nested(j, list_transform(schema_children(j), lambda c3: schema_4(c3)))`,
 	`CREATE MACRO schema_2(j) AS schema_nested(j, list_transform(schema_children(j), lambda c2: schema_3(c2)))`,
 	`CREATE MACRO schema_1(j) AS schema_nested(j, list_transform(schema_children(j), lambda c1: schema_2(c1)))`,
-	`CREATE MACRO variant_schema(v) AS schema_1(CAST(v AS JSON))`,
+	`CREATE MACRO variant_schema(v) AS list_transform([CAST(v AS JSON)], lambda j: schema_1(j))[1]`,
 
 	// ---- MySQL: numbers and text ----
 
@@ -132,9 +138,11 @@ var macros = []string{
 	`CREATE MACRO my_double_text(t) AS regexp_replace(regexp_replace(t, '\.0$', ''), 'e\+?(-?)0*', 'e\1')`,
 	`CREATE MACRO my_conv_digits(t, f) AS lower(regexp_extract(trim(t), CASE WHEN abs(f) <= 10 THEN '^-?[0-' || CAST(abs(f) - 1 AS VARCHAR) || ']+' ELSE '(?i)^-?[0-9a-' || chr(CAST(86 + abs(f) AS INTEGER)) || ']+' END))`,
 	`CREATE MACRO my_conv_value(d, f) AS list_reduce(list_transform(string_split(ltrim(d, '-'), ''), lambda c: CAST(instr('0123456789abcdefghijklmnopqrstuvwxyz', c) - 1 AS HUGEINT)), lambda acc, x: acc * abs(f) + x, 0::HUGEINT)`,
-	`CREATE MACRO my_conv_text(v, t) AS CASE WHEN v = 0 THEN '0' ELSE ltrim(array_to_string(list_transform(range(63, -1, -1), lambda i: substring('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ', CAST(CASE WHEN pow(abs(t), i) > 1e37 THEN 0 ELSE v // CAST(pow(abs(t), i) AS HUGEINT) % abs(t) END AS INTEGER) + 1, 1)), ''), '0') END`,
+	`CREATE MACRO my_conv_letters(v, t) AS CASE WHEN v = 0 THEN '0' ELSE ltrim(array_to_string(list_transform(range(63, -1, -1), lambda i: substring('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ', CAST(CASE WHEN pow(abs(t), i) > 1e37 THEN 0 ELSE v // CAST(pow(abs(t), i) AS HUGEINT) % abs(t) END AS INTEGER) + 1, 1)), ''), '0') END`,
+	`CREATE MACRO my_conv_text(v, t) AS list_transform([v], lambda n: my_conv_letters(n, t))[1]`,
 	`CREATE MACRO my_conv_signed(d, f) AS my_conv_value(d, f) * CASE WHEN starts_with(d, '-') THEN -1 ELSE 1 END`,
-	`CREATE MACRO my_conv(s, f, t) AS CASE WHEN abs(f) NOT BETWEEN 2 AND 36 OR abs(t) NOT BETWEEN 2 AND 36 OR s IS NULL THEN NULL WHEN my_conv_digits(s, f) = '' THEN '0' WHEN t < 0 THEN CASE WHEN my_conv_signed(my_conv_digits(s, f), f) < 0 THEN '-' ELSE '' END || my_conv_text(abs(my_conv_signed(my_conv_digits(s, f), f)), t) ELSE my_conv_text(CAST(my_u64(my_conv_signed(my_conv_digits(s, f), f)) AS HUGEINT), t) END`,
+	`CREATE MACRO my_conv_of(d, f, t) AS CASE WHEN d = '' THEN '0' WHEN t < 0 THEN CASE WHEN my_conv_signed(d, f) < 0 THEN '-' ELSE '' END || my_conv_text(abs(my_conv_signed(d, f)), t) ELSE my_conv_text(CAST(my_u64(my_conv_signed(d, f)) AS HUGEINT), t) END`,
+	`CREATE MACRO my_conv(s, f, t) AS CASE WHEN abs(f) BETWEEN 2 AND 36 AND abs(t) BETWEEN 2 AND 36 THEN list_transform([my_conv_digits(s, f)], lambda d: my_conv_of(d, f, t))[1] END`,
 	`CREATE MACRO my_pad_left(s, n, p) AS CASE WHEN n < 0 THEN NULL WHEN n <= length(s) THEN CASE WHEN p IS NOT NULL THEN left(s, n) END WHEN p = '' THEN '' ELSE lpad(s, CAST(n AS INTEGER), p) END`,
 	`CREATE MACRO my_pad_right(s, n, p) AS CASE WHEN n < 0 THEN NULL WHEN n <= length(s) THEN CASE WHEN p IS NOT NULL THEN left(s, n) END WHEN p = '' THEN '' ELSE rpad(s, CAST(n AS INTEGER), p) END`,
 	`CREATE MACRO my_substring(s, i, n) AS CASE WHEN i = 0 OR n < 1 OR -i > length(s) THEN CASE WHEN s IS NOT NULL THEN '' END ELSE substring(s, i, least(n, 2147483647)) END`,
@@ -150,7 +158,7 @@ var macros = []string{
 
 	// A datetime from text: digits alone, or year-month-day with a clock; text behind it is left out of account.
 	`CREATE MACRO my_datetime_text(t) AS CASE WHEN regexp_full_match(t, '[0-9]{14}') THEN try_strptime(t, '%Y%m%d%H%M%S') WHEN regexp_full_match(t, '[0-9]{12}') THEN try_strptime(t, '%y%m%d%H%M%S') WHEN regexp_full_match(t, '[0-9]{8}') THEN try_strptime(t, '%Y%m%d') WHEN regexp_full_match(t, '[0-9]{6}') THEN try_strptime(t, '%y%m%d') ELSE TRY_CAST(regexp_replace(regexp_extract(t, '^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}([ T]+[0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}(\.[0-9]{1,6})?)?)?'), '^([0-9]+)[-/.]([0-9]+)[-/.]([0-9]+)', '\1-\2-\3') AS TIMESTAMP) END`,
-	`CREATE MACRO my_datetime(t) AS my_datetime_text(trim(t))`,
+	`CREATE MACRO my_datetime(t) AS list_transform([trim(t)], lambda v: my_datetime_text(v))[1]`,
 	`CREATE MACRO my_datetime_number(n) AS my_datetime_text(CASE WHEN n < 101 THEN 'x' WHEN n < 1000000 THEN lpad(CAST(n AS VARCHAR), 6, '0') WHEN n < 100000000 THEN lpad(CAST(n AS VARCHAR), 8, '0') WHEN n < 1000000000000 THEN lpad(CAST(n AS VARCHAR), 12, '0') ELSE lpad(CAST(n AS VARCHAR), 14, '0') END)`,
 	// A TIME from text: [-][days ]h:m[:s[.f]], digits alone, or the clock of a datetime.
 	`CREATE MACRO my_part(t, p, g) AS CAST(coalesce(nullif(regexp_extract(t, p, g), ''), '0') AS BIGINT)`,
@@ -159,19 +167,22 @@ var macros = []string{
 	`CREATE MACRO my_time_digits(t) AS my_time_parts(0, my_part(t, '^-?([0-9]*?)([0-9]{1,2})?([0-9]{1,2})(\.|$)', 1), my_part(t, '^-?([0-9]*?)([0-9]{1,2})?([0-9]{1,2})(\.|$)', 2), my_part(t, '^-?([0-9]*?)([0-9]{1,2})?([0-9]{1,2})(\.|$)', 3), my_fraction(t))`,
 	`CREATE MACRO my_time_clock(t) AS my_time_parts(my_part(t, '^-?([0-9]+) ', 1), my_part(t, '([0-9]+):([0-9]{1,2})(:([0-9]{1,2}))?', 1), my_part(t, '([0-9]+):([0-9]{1,2})(:([0-9]{1,2}))?', 2), my_part(t, '([0-9]+):([0-9]{1,2})(:([0-9]{1,2}))?', 4), my_fraction(t))`,
 	`CREATE MACRO my_time_micros(t) AS CASE WHEN regexp_matches(t, '^[0-9]{4}[-/]') THEN epoch_us(my_datetime_text(t)) - epoch_us(date_trunc('day', my_datetime_text(t))) WHEN regexp_matches(t, '^-?([0-9]+ )?[0-9]+:[0-9]') THEN my_time_clock(t) WHEN regexp_full_match(t, '-?[0-9]+(\.[0-9]*)?') THEN my_time_digits(t) END`,
-	`CREATE MACRO my_time(t) AS to_microseconds(my_time_micros(trim(t)) * CASE WHEN starts_with(trim(t), '-') THEN -1 ELSE 1 END)`,
-	`CREATE MACRO my_micros(i) AS abs(spark_micros(i))`,
+	`CREATE MACRO my_time(t) AS list_transform([trim(t)], lambda v: to_microseconds(my_time_micros(v) * CASE WHEN starts_with(v, '-') THEN -1 ELSE 1 END))[1]`,
+	`CREATE MACRO my_micros(i) AS abs(epoch_us(i))`,
 	`CREATE MACRO my_time_clock_text(m) AS CASE WHEN m < 36000000000 THEN '0' ELSE '' END || (m // 3600000000) || ':' || lpad(CAST(m // 60000000 % 60 AS VARCHAR), 2, '0') || ':' || lpad(CAST(m // 1000000 % 60 AS VARCHAR), 2, '0') || CASE WHEN m % 1000000 = 0 THEN '' ELSE '.' || rtrim(lpad(CAST(m % 1000000 AS VARCHAR), 6, '0'), '0') END`,
-	`CREATE MACRO my_time_text(i) AS CASE WHEN spark_micros(i) < 0 THEN '-' ELSE '' END || my_time_clock_text(my_micros(i))`,
-	`CREATE MACRO my_time_number(i) AS CASE WHEN spark_micros(i) < 0 THEN -1 ELSE 1 END * (my_micros(i) // 3600000000 * 10000 + my_micros(i) // 60000000 % 60 * 100 + my_micros(i) // 1000000 % 60)`,
-	`CREATE MACRO my_round_time(i, u) AS to_microseconds(CAST((my_micros(i) + u // 2) // u * u * CASE WHEN spark_micros(i) < 0 THEN -1 ELSE 1 END AS BIGINT))`,
+	`CREATE MACRO my_time_text(i) AS list_transform([epoch_us(i)], lambda m: CASE WHEN m < 0 THEN '-' ELSE '' END || my_time_clock_text(abs(m)))[1]`,
+	`CREATE MACRO my_time_signed(m) AS CASE WHEN m < 0 THEN -1 ELSE 1 END * (abs(m) // 3600000000 * 10000 + abs(m) // 60000000 % 60 * 100 + abs(m) // 1000000 % 60)`,
+	`CREATE MACRO my_time_number(i) AS list_transform([epoch_us(i)], lambda m: my_time_signed(m))[1]`,
+	`CREATE MACRO my_round_time(i, u) AS list_transform([epoch_us(i)], lambda m: to_microseconds(CAST((abs(m) + u // 2) // u * u * CASE WHEN m < 0 THEN -1 ELSE 1 END AS BIGINT)))[1]`,
 	`CREATE MACRO my_round_clock(x, u) AS make_timestamp(CAST(floor((epoch_us(x) + u // 2) / u) * u AS BIGINT))`,
+	`CREATE MACRO my_in_range(d) AS CASE WHEN d <= DATE '9999-12-31' THEN d END`,
 	`CREATE MACRO my_year(n) AS CAST(CASE WHEN n = 0 THEN 0 WHEN n < 70 THEN n + 2000 WHEN n < 100 THEN n + 1900 WHEN n BETWEEN 1901 AND 2155 THEN n END AS SMALLINT)`,
 	`CREATE MACRO my_period(p, n) AS ((p // 100 * 12 + p % 100 - 1 + n) // 12) * 100 + (p // 100 * 12 + p % 100 - 1 + n) % 12 + 1`,
 	`CREATE MACRO my_parsed(t, p, f) AS try_strptime(regexp_extract(t, p, 1), f)`,
 	`CREATE MACRO my_two_digits(n) AS lpad(CAST(n AS VARCHAR), 2, '0')`,
 	`CREATE MACRO my_ordinal(d) AS CAST(day(d) AS VARCHAR) || CASE WHEN day(d) IN (11, 12, 13) THEN 'th' WHEN day(d) % 10 = 1 THEN 'st' WHEN day(d) % 10 = 2 THEN 'nd' WHEN day(d) % 10 = 3 THEN 'rd' ELSE 'th' END`,
-	`CREATE MACRO my_strftime(x, f) AS CASE WHEN x IS NOT NULL AND f IS NOT NULL THEN array_to_string(list_transform(regexp_extract_all(f, '%.|[^%]+|%'), lambda s: CASE WHEN NOT starts_with(s, '%') THEN s WHEN s = '%i' THEN strftime(x, '%M') WHEN s = '%M' THEN monthname(x) WHEN s = '%W' THEN dayname(x) WHEN s = '%c' THEN CAST(month(x) AS VARCHAR) WHEN s = '%e' THEN CAST(day(x) AS VARCHAR) WHEN s = '%k' THEN CAST(hour(x) AS VARCHAR) WHEN s = '%l' THEN strftime(x, '%-I') WHEN s = '%h' THEN strftime(x, '%I') WHEN s = '%s' THEN strftime(x, '%S') WHEN s = '%T' THEN strftime(x, '%H:%M:%S') WHEN s = '%r' THEN strftime(x, '%I:%M:%S %p') WHEN s = '%x' THEN strftime(x, '%G') WHEN s = '%v' THEN strftime(x, '%V') WHEN s = '%D' THEN my_ordinal(x) WHEN s = '%u' THEN my_two_digits(my_week1(CAST(x AS DATE))) WHEN s = '%V' THEN my_two_digits(my_week2(CAST(x AS DATE))) WHEN s = '%X' THEN CAST(my_week_year2(CAST(x AS DATE)) AS VARCHAR) WHEN s = '%Y' THEN strftime(x, '%Y') WHEN s = '%y' THEN strftime(x, '%y') WHEN s = '%m' THEN strftime(x, '%m') WHEN s = '%d' THEN strftime(x, '%d') WHEN s = '%H' THEN strftime(x, '%H') WHEN s = '%S' THEN strftime(x, '%S') WHEN s = '%f' THEN strftime(x, '%f') WHEN s = '%j' THEN strftime(x, '%j') WHEN s = '%p' THEN strftime(x, '%p') WHEN s = '%a' THEN strftime(x, '%a') WHEN s = '%b' THEN strftime(x, '%b') WHEN s = '%I' THEN strftime(x, '%I') WHEN s = '%U' THEN strftime(x, '%U') WHEN s = '%w' THEN strftime(x, '%w') ELSE substring(s, 2) END), '') END`,
+	`CREATE MACRO my_strftime_of(x, f) AS CASE WHEN x IS NOT NULL AND f IS NOT NULL THEN array_to_string(list_transform(regexp_extract_all(f, '%.|[^%]+|%'), lambda s: CASE WHEN NOT starts_with(s, '%') THEN s WHEN s = '%i' THEN strftime(x, '%M') WHEN s = '%M' THEN monthname(x) WHEN s = '%W' THEN dayname(x) WHEN s = '%c' THEN CAST(month(x) AS VARCHAR) WHEN s = '%e' THEN CAST(day(x) AS VARCHAR) WHEN s = '%k' THEN CAST(hour(x) AS VARCHAR) WHEN s = '%l' THEN strftime(x, '%-I') WHEN s = '%h' THEN strftime(x, '%I') WHEN s = '%s' THEN strftime(x, '%S') WHEN s = '%T' THEN strftime(x, '%H:%M:%S') WHEN s = '%r' THEN strftime(x, '%I:%M:%S %p') WHEN s = '%x' THEN strftime(x, '%G') WHEN s = '%v' THEN strftime(x, '%V') WHEN s = '%D' THEN my_ordinal(x) WHEN s = '%u' THEN my_two_digits(my_week1(CAST(x AS DATE))) WHEN s = '%V' THEN my_two_digits(my_week2(CAST(x AS DATE))) WHEN s = '%X' THEN CAST(my_week_year2(CAST(x AS DATE)) AS VARCHAR) WHEN s = '%Y' THEN strftime(x, '%Y') WHEN s = '%y' THEN strftime(x, '%y') WHEN s = '%m' THEN strftime(x, '%m') WHEN s = '%d' THEN strftime(x, '%d') WHEN s = '%H' THEN strftime(x, '%H') WHEN s = '%S' THEN strftime(x, '%S') WHEN s = '%f' THEN strftime(x, '%f') WHEN s = '%j' THEN strftime(x, '%j') WHEN s = '%p' THEN strftime(x, '%p') WHEN s = '%a' THEN strftime(x, '%a') WHEN s = '%b' THEN strftime(x, '%b') WHEN s = '%I' THEN strftime(x, '%I') WHEN s = '%U' THEN strftime(x, '%U') WHEN s = '%w' THEN strftime(x, '%w') ELSE substring(s, 2) END), '') END`,
+	`CREATE MACRO my_strftime(x, f) AS list_transform([x], lambda v: my_strftime_of(v, f))[1]`,
 	// Week numbers. Modes with an odd number begin on Monday; 2, 3, 6 and 7 count the first days of a year to the last week of
 	// the year before; 1, 3, 4 and 6 want four days of the new year in its first week, the others a whole week.
 	`CREATE MACRO my_week0(d) AS CAST(strftime(d, '%U') AS INTEGER)`,

@@ -58,7 +58,7 @@ var mysqlDateFunctions = []*function{
 		return rawNull(tLong, "CAST(spark_micros({0}) // 1000000 AS BIGINT)", e), err
 	}),
 	custom("sec_to_time", inBoth, "number", func(c *call) (Expr, error) {
-		return rawNull(tDayTime, "to_microseconds(CAST({0} * 1000000 AS BIGINT))", c.args[0]), nil
+		return rawNull(tDayTime, "to_microseconds(CAST({0} * 1000000::BIGINT AS BIGINT))", c.args[0]), nil
 	}),
 	fn("maketime", inBoth, "bigint bigint double", fixed(tDayTime), "CASE WHEN {1} BETWEEN 0 AND 59 AND {2} >= 0 AND {2} < 60 THEN to_microseconds(CAST((abs({0}) * 3600 + {1} * 60 + {2}) * 1000000 AS BIGINT) * CASE WHEN {0} < 0 THEN -1 ELSE 1 END) END"),
 	fn("makedate", inBoth, "bigint bigint", asDate, "CASE WHEN {1} > 0 THEN make_date(CASE WHEN {0} < 70 THEN {0} + 2000 WHEN {0} < 100 THEN {0} + 1900 ELSE {0} END, 1, 1) + CAST({1} - 1 AS INTEGER) END"),
@@ -66,7 +66,7 @@ var mysqlDateFunctions = []*function{
 	fn("from_days", inBoth, "bigint", asDate, "(DATE '1970-01-01' + CAST({0} - 719528 AS INTEGER))").total(),
 	custom("to_seconds", inBoth, "datetime", func(c *call) (Expr, error) {
 		e, err := c.mysqlConvert(c.args[0], tNTZ, c.at)
-		return rawNull(tLong, "CAST(epoch_us({0}) // 1000000 + 719528 * 86400 AS BIGINT)", e), err
+		return rawNull(tLong, "CAST(epoch_us({0}) // 1000000 + 719528 * 86400::BIGINT AS BIGINT)", e), err
 	}),
 	custom("unix_timestamp", inMySQL, "[any]", mysqlUnixTimestamp),
 	custom("from_unixtime", inMySQL, "number [string]", mysqlFromUnixtime),
@@ -262,7 +262,7 @@ func mysqlUnixTimestamp(c *call) (Expr, error) {
 }
 
 func mysqlFromUnixtime(c *call) (Expr, error) {
-	clock := rawNull(tNTZ, "CASE WHEN {0} >= 0 THEN "+c.ctx.local("make_timestamptz(CAST({0} * 1000000 AS BIGINT))")+" END", c.args[0])
+	clock := rawNull(tNTZ, "CASE WHEN {0} >= 0 THEN "+c.ctx.local("make_timestamptz(CAST({0} * 1000000::BIGINT AS BIGINT))")+" END", c.args[0])
 	if len(c.args) == 1 {
 		return clock, nil
 	}

@@ -181,7 +181,8 @@ func (c *casting) clamped(x string, to protocol.DataType) string {
 	if to.Scale > 0 {
 		limit += "." + strings.Repeat("9", to.Scale)
 	}
-	return fmt.Sprintf("my_clamp(%s, CAST('%s' AS %s))", x, limit, DuckType(to))
+	bound := "CAST('" + limit + "' AS " + DuckType(to) + ")"
+	return "CAST(least(greatest(" + x + ", -" + bound + "), " + bound + ") AS " + DuckType(to) + ")"
 }
 
 func (c *casting) mysqlTime(from protocol.DataType, x string) (string, bool) {
@@ -478,14 +479,14 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 		return rawOf(tDayTime, "({0} "+op+" {1})", e, interval), nil
 	}
 	if t.Kind == protocol.KindDate && dateUnits {
-		return rawNull(tDate, "CAST({0} "+op+" {1} AS DATE)", e, interval), nil
+		return rawNull(tDate, "my_in_range(CAST({0} "+op+" {1} AS DATE))", e, interval), nil
 	}
 	if text, ok := constantText(e); ok && dateUnits && !strings.Contains(text, ":") {
 		d, err := b.mysqlConvert(e, tDate, at)
 		if err != nil {
 			return nil, err
 		}
-		sum := rawNull(tDate, "CAST({0} "+op+" {1} AS DATE)", d, interval)
+		sum := rawNull(tDate, "my_in_range(CAST({0} "+op+" {1} AS DATE))", d, interval)
 		if asText {
 			return rawNull(tString, "CAST({0} AS VARCHAR)", sum), nil
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"deltasql/protocol"
 	"deltasql/scan/duck"
@@ -45,6 +46,10 @@ func TestMySQLRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		script, err := os.ReadFile(strings.TrimSuffix(file, ".json") + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
 		var r recorded
 		if err := json.Unmarshal(data, &r); err != nil {
 			t.Fatal(err)
@@ -58,6 +63,7 @@ func TestMySQLRecords(t *testing.T) {
 				continue
 			}
 			ctx := session(expr.MySQL)
+			ctx.MySQLCompare = strings.Contains(string(script), "-- collation: ci")
 			got, err := cells(t, in, ctx, s.SQL)
 			if err != nil && strings.Contains(string(protocol.ClassOf(err)), "TABLE_OR_VIEW_NOT_FOUND") || err != nil && strings.Contains(err.Error(), "catalog") {
 				continue
@@ -81,7 +87,25 @@ func TestMySQLRecords(t *testing.T) {
 }
 
 // knownDifferences are statements of which one cell is refused or differs, each for a reason that stands beside it.
-var knownDifferences = map[string]bool{}
+var knownDifferences = map[string]bool{
+	// MySQL 9 rounds each quotient, MariaDB keeps more digits inside an expression.
+	"SELECT 7 / 2 AS a, 1 / 3 AS b, 1.00 / 3 AS c, 10.000 / 4 AS d, 2 / 3.00 AS e, -7 / 2 AS f, 1 / 3 * 3 AS g": true,
+	// NO_UNSIGNED_SUBTRACTION is set before one of the two.
+	"SELECT CAST(1 AS UNSIGNED) - 2 AS a": true,
+	// Dates with a zero month or day are no dates here.
+	"SELECT YEAR(NULL) AS a, MONTH('bad') AS b, DAYNAME(NULL) AS c, YEAR('2024-00-00') AS d": true,
+	// SHA-224, SHA-384 and SHA-512 are refused: DuckDB has SHA-256 alone.
+	"SELECT SHA('a') AS a, SHA1('abc') AS b, SHA2('a', 256) AS c, SHA2('a', 224) AS d, SHA2('a', 0) AS e, SHA2('a', 1) AS f": true,
+	"SELECT SHA2('a', 512) AS a, SHA2('', 384) AS b": true,
+	// IPv6 is refused.
+	"SELECT HEX(INET6_ATON('fdfe::5a55:caff:fefa:9089')) AS a, INET6_NTOA(INET6_ATON('10.0.5.9')) AS b, HEX(INET6_ATON('10.0.5.9')) AS c": true,
+	"SELECT IS_IPV4('10.0.5.9') AS a, IS_IPV4('10.0.5.256') AS b, IS_IPV6('::1') AS c, IS_IPV6('10.0.5.9') AS d":                          true,
+	// Searches and insertions in documents are refused; a broken document is an error, as in MySQL.
+	`SELECT JSON_SEARCH('["abc","def"]', 'one', 'def') AS a, JSON_SEARCH('["abc","abd"]', 'all', 'ab%') AS b, JSON_SEARCH('{"k":"x"}', 'one', 'nope') AS c`: true,
+	`SELECT JSON_EXTRACT('{bad', '$.a') AS a`: true,
+	`SELECT JSON_ARRAY_APPEND('[1,[2]]', '$[1]', 3) AS a, JSON_ARRAY_INSERT('[1,2]', '$[1]', 9) AS b, JSON_ARRAY_APPEND('{"a":1}', '$.a', 2) AS c`:              true,
+	`SELECT JSON_MERGE_PATCH('{"a":1,"b":2}', '{"b":null,"c":3}') AS a, JSON_MERGE_PRESERVE('{"a":1}', '{"a":2}') AS b, JSON_MERGE_PRESERVE('[1]', '[2]') AS c`: true,
+}
 
 func compareRows(got [][]string, err error, want [][]any, types []string) string {
 	if err != nil {
@@ -165,6 +189,12 @@ func cells(t *testing.T, in *duck.Instance, ctx *expr.Context, sql string) ([][]
 	if err != nil {
 		return nil, err
 	}
+	start := time.Now()
+	defer func() {
+		if d := time.Since(start); d > 300*time.Millisecond {
+			t.Logf("slow: %v %s", d, sql)
+		}
+	}()
 	s, err := in.Query(t.Context(), printed, args...)
 	if err != nil {
 		return nil, errors.Join(err, errors.New(printed))

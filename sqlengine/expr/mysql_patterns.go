@@ -22,10 +22,10 @@ var formatExpressions = map[byte]string{
 
 // mysqlFormatted writes a wall clock by a pattern.
 func (c *call) mysqlFormatted(clock, pattern Expr) (Expr, error) {
-	if isNullLiteral(pattern) {
+	text, ok := constantText(pattern)
+	if isNullLiteral(pattern) || ok && text == "" {
 		return Null(tString), nil
 	}
-	text, ok := constantText(pattern)
 	if !ok {
 		return c.formattedByRow(clock, pattern)
 	}
@@ -95,7 +95,7 @@ func timeFormat(c *call) (Expr, error) {
 		i++
 		switch text[i] {
 		case 'H':
-			parts = append(parts, "lpad(CAST("+hour+" AS VARCHAR), greatest(2, length(CAST("+hour+" AS VARCHAR))), '0')")
+			parts = append(parts, "CASE WHEN "+hour+" < 10 THEN '0' ELSE '' END", "CAST("+hour+" AS VARCHAR)")
 		case 'k':
 			parts = append(parts, "CAST("+hour+" AS VARCHAR)")
 		case 'h', 'I', 'l', 'i', 's', 'S', 'f', 'p', 'r', 'T':

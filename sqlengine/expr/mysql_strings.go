@@ -27,8 +27,8 @@ var mysqlStringFunctions = []*function{
 		return rawOf(tString, spread("concat_ws({0}, {1*})", len(c.args)), c.args...), nil
 	}),
 	custom("substring substr mid", inMySQL, "bytes bigint [bigint]", mysqlSubstring),
-	fn("left", inMySQL, "string bigint", asString, "left({0}, greatest({1}, 0))").total(),
-	fn("right", inMySQL, "string bigint", asString, "right({0}, greatest({1}, 0))").total(),
+	fn("left", inMySQL, "string bigint", asString, "left({0}, at_least({1}, 0))").total(),
+	fn("right", inMySQL, "string bigint", asString, "right({0}, at_least({1}, 0))").total(),
 	custom("locate position", inMySQL, "string string [bigint]", func(c *call) (Expr, error) {
 		args := append([]Expr{c.folded(c.args[0]), c.folded(c.args[1])}, c.args[2:]...)
 		if len(args) == 3 {
@@ -41,14 +41,17 @@ var mysqlStringFunctions = []*function{
 	}),
 	fn("lpad", inMySQL, "string bigint string", asString, "my_pad_left({0}, {1}, {2})"),
 	fn("rpad", inMySQL, "string bigint string", asString, "my_pad_right({0}, {1}, {2})"),
-	fn("repeat", inMySQL, "string bigint", asString, "repeat({0}, greatest({1}, 0))").total(),
-	fn("space", inMySQL, "bigint", asString, "repeat(' ', greatest({0}, 0))").total(),
+	fn("repeat", inMySQL, "string bigint", asString, "repeat({0}, at_least({1}, 0))").total(),
+	fn("space", inMySQL, "bigint", asString, "repeat(' ', at_least({0}, 0))").total(),
 	fn("ltrim", inMySQL, "string", asString, "ltrim({0}, ' ')").total(),
 	fn("rtrim", inMySQL, "string", asString, "rtrim({0}, ' ')").total(),
 	custom("trim", inMySQL, "string [string] [string]", mysqlTrim),
 	fn("replace", inMySQL, "string string string", asString, "CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, {2}) END"),
 	custom("field", inMySQL, "any any+", field),
-	fn("find_in_set", inMySQL, "string string", asLong, "CASE WHEN {0} IS NULL OR {1} IS NULL THEN NULL WHEN {1} = '' OR contains({0}, ',') THEN 0 ELSE coalesce(CAST(list_position(string_split({1}, ','), {0}) AS BIGINT), 0) END"),
+	custom("find_in_set", inMySQL, "string string", func(c *call) (Expr, error) {
+		const sql = "CASE WHEN {0} IS NULL OR {1} IS NULL THEN NULL WHEN {1} = '' OR contains({0}, ',') THEN 0 ELSE coalesce(CAST(list_position(string_split({1}, ','), {0}) AS BIGINT), 0) END"
+		return castTo(tLong, sql, c.folded(c.args[0]), c.folded(c.args[1])), nil
+	}),
 	custom("elt", inMySQL, "bigint any+", elt),
 	custom("make_set", inMySQL, "any string+", makeSet),
 	custom("export_set", inMySQL, "any string string [string] [bigint]", exportSet),
@@ -64,10 +67,13 @@ var mysqlStringFunctions = []*function{
 	fn("ord", inBoth, "string", asLong, "CASE WHEN {0} = '' THEN 0 ELSE CAST('0x' || hex(left({0}, 1)) AS BIGINT) END").total(),
 	custom("hex", inMySQL, "any", mysqlHex),
 	fn("unhex", inMySQL, "string", asBinary, "TRY(unhex(CASE WHEN length({0}) % 2 = 1 THEN '0' || {0} ELSE {0} END))"),
-	fn("oct", inMySQL, "bigint", asString, "to_base(my_u64({0}), 8)").total(),
+	fn("oct", inMySQL, "bigint", asString, "my_conv_text(CAST(my_u64({0}) AS HUGEINT), 8)").total(),
 	fn("conv", inMySQL, "string bigint bigint", asString, "my_conv({0}, {1}, {2})"),
 	fn("quote", inMySQL, "string", asString, "coalesce('''' || replace(replace({0}, '\\', '\\\\'), '''', '\\''') || '''', 'NULL')"),
 	fn("to_base64", inBoth, "bytes", asString, "").through(func(c *call) (Expr, error) {
+		if c.ctx.Dialect == MySQL { // lines of 76 characters
+			return rawOf(tString, "rtrim(regexp_replace(to_base64({0}), '(.{76})', '\\1' || chr(10), 'g'), chr(10))", asBytes(c.args[0])), nil
+		}
 		return rawOf(tString, "to_base64({0})", asBytes(c.args[0])), nil
 	}),
 	fn("from_base64", inBoth, "string", asBinary, "TRY(from_base64({0}))"),
@@ -207,7 +213,7 @@ func makeSet(c *call) (Expr, error) {
 	for i := range items {
 		items[i] = fmt.Sprintf("CASE WHEN ({0} >> %d) & 1 = 1 THEN {%d} END", i, i+1)
 	}
-	return rawNull(tString, "CASE WHEN {0} IS NOT NULL THEN array_to_string(["+strings.Join(items, ", ")+"], ',') END", args...), nil
+	return rawNull(tString, "CASE WHEN {0} IS NOT NULL THEN coalesce(array_to_string(["+strings.Join(items, ", ")+"], ','), '') END", args...), nil
 }
 
 func exportSet(c *call) (Expr, error) {

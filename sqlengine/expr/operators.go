@@ -187,7 +187,39 @@ func guarded(t protocol.DataType, quotient, failure string, left, right Expr) Ex
 	if l, ok := asLiteral(right); ok && !isZero(l) {
 		return rawOf(t, "("+quotient+")", left, right)
 	}
-	return rawOf(t, "CASE WHEN {1} = 0 AND {0} IS NOT NULL THEN "+failure+" ELSE "+quotient+" END", left, right)
+	return rawOf(t, guard(left, right, failure, quotient), left, right)
+}
+
+// guard fails on a zero divisor where the dividend is not NULL. Both operands are printed twice; where that would double a text
+// that is long already, they are bound to the parameter of a lambda over one element instead.
+func guard(left, right Expr, failure, quotient string) string {
+	sql := "CASE WHEN {1} = 0 AND {0} IS NOT NULL THEN " + failure + " ELSE " + quotient + " END"
+	if printedSize(left)+printedSize(right) < 64 {
+		return sql
+	}
+	inner := strings.NewReplacer("{0}", "pair.l", "{1}", "pair.r").Replace(sql)
+	return "list_transform([struct_pack(l := {0}, r := {1})], lambda pair: " + inner + ")[1]"
+}
+
+// printedSize estimates how many nodes an expression is when printed, operands that a template repeats counted each time. It
+// stops counting at some thousands.
+func printedSize(e Expr) int {
+	const enough = 4096
+	total := 1
+	if r, ok := e.(*Raw); ok {
+		for i, a := range r.Args {
+			if total += strings.Count(r.SQL, operand(i)) * printedSize(a); total > enough {
+				return enough
+			}
+		}
+		return total
+	}
+	Children(e, func(c Expr) {
+		if total < enough {
+			total += printedSize(c)
+		}
+	})
+	return total
 }
 
 // withoutFailure makes the guard of a quotient give NULL instead of failing.
@@ -371,18 +403,19 @@ func guardedDecimal(t protocol.DataType, scale int, lt, rt protocol.DataType, le
 	if l, ok := asLiteral(right); ok && !isZero(l) {
 		return rawOf(t, sql, left, right)
 	}
-	return rawOf(t, "CASE WHEN {1} = 0 AND {0} IS NOT NULL THEN "+divideByZeroSQL+" ELSE "+sql+" END", left, right)
+	return rawOf(t, guard(left, right, divideByZeroSQL, sql), left, right)
 }
 
 // decimalQuotient is the text of {0} / {1} at a scale, for operands of two decimal types; a NULL or zero divisor gives NULL.
 func decimalQuotient(t protocol.DataType, scale int, lt, rt protocol.DataType, truncate bool) string {
-	digits := max(lt.Precision+scale+rt.Scale, rt.Precision+rt.Scale) // of the scaled numerator and divisor
+	more := max(0, lt.Scale-scale-rt.Scale) // digits both sides need on top, so that the numerator is whole
+	up, down := scale+rt.Scale+more, rt.Scale+more
 	whole := "HUGEINT"
-	if digits <= 18 {
+	if max(lt.Precision-lt.Scale+up, rt.Precision-rt.Scale+down) <= 18 {
 		whole = "BIGINT"
 	}
-	numerator := scaledUp("{0}", lt, scale+rt.Scale, whole)
-	divisor := scaledUp("{1}", rt, rt.Scale, whole)
+	numerator := scaledUp("{0}", lt, up, whole)
+	divisor := scaledUp("{1}", rt, down, whole)
 	if truncate {
 		return "CAST(" + numerator + " // nullif(" + divisor + ", 0) AS " + DuckType(t) + ")"
 	}

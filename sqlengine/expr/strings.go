@@ -24,8 +24,8 @@ var stringFunctions = []*function{
 	fn("lpad", inSpark, "string int [string]", asString, "spark_lpad({0}, {1}, ' ')", "spark_lpad({0}, {1}, {2})"),
 	fn("rpad", inSpark, "string int [string]", asString, "spark_rpad({0}, {1}, ' ')", "spark_rpad({0}, {1}, {2})"),
 	custom("substring substr", inSpark, "bytes int [int]", substring),
-	fn("left", inSpark, "string int", asString, "left({0}, greatest({1}, 0))").total(),
-	fn("right", inSpark, "string int", asString, "right({0}, greatest({1}, 0))").total(),
+	fn("left", inSpark, "string int", asString, "left({0}, at_least({1}, 0))").total(),
+	fn("right", inSpark, "string int", asString, "right({0}, at_least({1}, 0))").total(),
 	fn("instr", inSpark, "string string", asInt, "CAST(instr({0}, {1}) AS INTEGER)").total(),
 	fn("locate", inSpark, "string string [int]", asInt, "CAST(instr({1}, {0}) AS INTEGER)", "CAST(text_locate({0}, {1}, {2}) AS INTEGER)").total(),
 	fn("position", inSpark, "string string [int]", asInt, "CAST(instr({1}, {0}) AS INTEGER)", "CAST(text_locate({0}, {1}, {2}) AS INTEGER)").total(),
@@ -35,8 +35,8 @@ var stringFunctions = []*function{
 	fn("endswith", inSpark, "string string", asBoolean, "ends_with({0}, {1})").total(),
 	fn("replace", inSpark, "string string [string]", asString, "CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, '') END", "CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, {2}) END"),
 	fn("translate", inSpark, "string string string", asString, "translate({0}, {1}, {2})").total(),
-	fn("repeat", inSpark, "string int", asString, "repeat({0}, greatest({1}, 0))").total(),
-	fn("space", inSpark, "int", asString, "repeat(' ', greatest({0}, 0))").total(),
+	fn("repeat", inSpark, "string int", asString, "repeat({0}, at_least({1}, 0))").total(),
+	fn("space", inSpark, "int", asString, "repeat(' ', at_least({0}, 0))").total(),
 	fn("initcap", inSpark, "string", asString, "array_to_string(list_transform(string_split(lower({0}), ' '), lambda w: upper(left(w, 1)) || substring(w, 2)), ' ')").total(),
 	fn("ascii", inSpark, "string", asInt, "CASE WHEN {0} = '' THEN 0 ELSE ascii({0}) END").total(),
 	fn("chr char", inSpark, "bigint", asString, "CASE WHEN {0} < 0 THEN '' ELSE chr(CAST({0} % 256 AS INTEGER)) END").total(),
@@ -222,12 +222,12 @@ func substring(c *call) (Expr, error) {
 	start, ok := constantInt(args[1])
 	if len(args) == 2 {
 		if ok && start >= 0 {
-			return rawOf(t, unit+"({0}, greatest({1}, 1), 2147483647)", args...), nil
+			return rawOf(t, unit+"({0}, at_least({1}, 1), 2147483647)", args...), nil
 		}
-		return rawOf(t, unit+"({0}, CASE WHEN {1} >= 0 THEN greatest({1}, 1) WHEN -{1} > octet_length("+octetsOf(t)+") THEN 1 ELSE {1} END, 2147483647)", args...), nil
+		return rawOf(t, unit+"({0}, CASE WHEN {1} >= 0 THEN at_least({1}, 1) WHEN -{1} > octet_length("+octetsOf(t)+") THEN 1 ELSE {1} END, 2147483647)", args...), nil
 	}
 	if ok && start >= 0 {
-		return rawOf(t, unit+"({0}, greatest({1}, 1), greatest({2}, 0))", args...), nil
+		return rawOf(t, unit+"({0}, at_least({1}, 1), at_least({2}, 0))", args...), nil
 	}
 	if t.Kind == protocol.KindBinary {
 		return rawOf(t, "binary_from({0}, {1}, {2})", args...), nil
