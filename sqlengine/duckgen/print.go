@@ -60,8 +60,24 @@ func (p *printer) bind(value any) string {
 // quote quotes an identifier.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// indent shifts a nested query's lines.
-func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
+// indent shifts a nested query's lines; line breaks inside quoted text belong to it and stay.
+func indent(text string) string {
+	var out strings.Builder
+	for i := 0; i < len(text); {
+		if text[i] == '\'' || text[i] == '"' {
+			end := quotedEnd(text, i)
+			out.WriteString(text[i:end])
+			i = end
+			continue
+		}
+		out.WriteByte(text[i])
+		if text[i] == '\n' {
+			out.WriteString("  ")
+		}
+		i++
+	}
+	return out.String()
+}
 
 // nested puts a query into parentheses on lines of its own.
 func nested(text string) string {
