@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deltasql/protocol"
@@ -24,6 +25,10 @@ import (
 type adapter struct {
 	mode   protocol.MappingMode
 	lambda int // how many lambda variables were used, to keep nested ones apart
+	// fixes are for variants of the column, by their type in the file; indexes are the lambda variables that count the
+	// elements of the lists and maps around what is being converted.
+	fixes   map[*duck.Type]variantFix
+	indexes []string
 }
 
 // convert makes the expression of a value from the expression of what was read; nil stands for "as it is".
@@ -45,7 +50,7 @@ func needsLayout(t protocol.DataType) bool {
 // adapt gives the type to read a column as, and the conversion. file is the column's type in the files, fileText the same
 // as DuckDB writes it.
 func (a *adapter) adapt(t protocol.DataType, file *duck.Type, fileText string) (read string, conv convert, err error) {
-	if sameLayout(t, file, a.mode) {
+	if len(a.fixes) == 0 && sameLayout(t, file, a.mode) {
 		read, err = TypeText(t, a.mode)
 		return read, nil, err
 	}
@@ -102,18 +107,22 @@ func (a *adapter) from(t protocol.DataType, file *duck.Type) (convert, error) {
 	case protocol.KindIntervalDayTime:
 		return func(e string) string { return "to_microseconds(CAST(" + e + " AS BIGINT))" }, nil
 	case protocol.KindVariant:
+		if fix, ok := a.fixes[file]; ok {
+			return fixVariant(fix, slices.Clone(a.indexes)), nil
+		}
 		return fromVariant(file)
 	case protocol.KindArray:
 		if file.Kind != duck.KindList {
 			return nil, wrong
 		}
+		x, parameters, leave := a.enter()
 		element, err := a.from(*t.Element, &file.Children[0])
+		leave()
 		if err != nil || element == nil {
 			return nil, err
 		}
-		x := a.variable()
 		return func(e string) string {
-			return fmt.Sprintf("list_transform(%s, lambda %s: %s)", e, x, element(x))
+			return fmt.Sprintf("list_transform(%s, lambda %s: %s)", e, parameters, element(x))
 		}, nil
 	case protocol.KindMap:
 		if file.Kind != duck.KindMap {
@@ -138,8 +147,8 @@ func (a *adapter) from(t protocol.DataType, file *duck.Type) (convert, error) {
 	}, nil
 }
 
-// fromVariant: an annotated variant needs nothing, at the price that DuckDB 2.0 reads a variant null (JSON's null as the
-// whole value) of such a column as NULL; in a column without annotation it stays apart from NULL.
+// fromVariant: an annotated variant needs nothing but what variantFix does; in a column without annotation a variant null
+// stays apart from NULL.
 func fromVariant(file *duck.Type) (convert, error) {
 	if file.Kind == duck.KindVariant {
 		return nil, nil
@@ -159,14 +168,15 @@ func (a *adapter) fromMap(t protocol.DataType, entry *duck.Type) (convert, error
 	if err != nil {
 		return nil, err
 	}
+	x, parameters, leave := a.enter()
 	value, err := a.from(*t.Value, &entry.Children[1])
+	leave()
 	if err != nil || key == nil && value == nil {
 		return nil, err
 	}
-	x := a.variable()
 	return func(e string) string {
 		return fmt.Sprintf("map_from_entries(list_transform(map_entries(%s), lambda %s: struct_pack(key := %s, value := %s)))",
-			e, x, key.apply(x+".key"), value.apply(x+".value"))
+			e, parameters, key.apply(x+".key"), value.apply(x+".value"))
 	}, nil
 }
 
@@ -202,9 +212,17 @@ func (a *adapter) fromStruct(t protocol.DataType, file *duck.Type) (convert, err
 	}, nil
 }
 
-func (a *adapter) variable() string {
+// enter begins the conversion of a list's elements: x is the lambda's variable, parameters what the lambda takes. leave
+// ends it.
+func (a *adapter) enter() (x, parameters string, leave func()) {
 	a.lambda++
-	return fmt.Sprintf("x%d", a.lambda)
+	x = fmt.Sprintf("x%d", a.lambda)
+	if len(a.fixes) == 0 {
+		return x, x, func() {}
+	}
+	index := fmt.Sprintf("i%d", a.lambda)
+	a.indexes = append(a.indexes, index)
+	return x, x + ", " + index, func() { a.indexes = a.indexes[:len(a.indexes)-1] }
 }
 
 // memberIndex finds a member as DuckDB does: ignoring case.

@@ -24,6 +24,8 @@ type branch struct {
 	perFile    bool // the constants differ from file to file
 	rows       rowChoice
 	changeRows bool
+	// variantNulls: see dataFile; files without any keep DuckDB's shortcuts into shredded variants.
+	variantNulls bool
 }
 
 // rowChoice says which rows of a branch's files are wanted.
@@ -36,10 +38,11 @@ const (
 )
 
 type branchKey struct {
-	layout     *layout
-	tuple      int
-	rows       rowChoice
-	changeRows bool
+	layout       *layout
+	tuple        int
+	rows         rowChoice
+	changeRows   bool
+	variantNulls bool
 }
 
 // branches groups the files, in order of first appearance.
@@ -54,7 +57,7 @@ func (b *builder) branches() []*branch {
 	byKey := map[branchKey]*branch{}
 	var list []*branch
 	for _, f := range b.files {
-		key := branchKey{layout: f.layout, tuple: f.tuple, changeRows: f.changeRows}
+		key := branchKey{layout: f.layout, tuple: f.tuple, changeRows: f.changeRows, variantNulls: f.variantNulls}
 		if perFile {
 			key.tuple = 0
 		}
@@ -66,7 +69,8 @@ func (b *builder) branches() []*branch {
 		}
 		br := byKey[key]
 		if br == nil {
-			br = &branch{layout: f.layout, constants: f.constants, perFile: perFile, rows: key.rows, changeRows: f.changeRows}
+			br = &branch{layout: f.layout, constants: f.constants, perFile: perFile, rows: key.rows,
+				changeRows: f.changeRows, variantNulls: f.variantNulls}
 			byKey[key] = br
 			list = append(list, br)
 		}
@@ -119,6 +123,8 @@ type branchWriter struct {
 	schema  []string // entries of the schema map
 	read    map[string]string
 	facts   facts
+	// variantSets are further row sets, to be released with the relation.
+	variantSets []*duck.Set
 }
 
 // write gives the branch's SELECT, with the list of files as parameter number n, and the row set it uses, if any.
@@ -246,6 +252,9 @@ func (w *branchWriter) fileColumn(name string, id int, t protocol.DataType) (str
 	}
 	if found == nil {
 		return "CAST(NULL AS " + text + ")", nil
+	}
+	if w.adapter.fixes, err = w.variantFixes(found); err != nil {
+		return "", err
 	}
 	read, conv, err := w.adapter.adapt(t, &found.typ, found.text)
 	if err != nil {

@@ -36,7 +36,9 @@ type dataFile struct {
 	layout        *layout
 	deleted       []uint64 // bitset of rows that are not wanted, set by loadVectors
 	deletedRows   int64
-	tuple         int // number of the file's constants among those of the relation
+	tuple         int                      // number of the file's constants among those of the relation
+	variants      map[string][]variantLeaf // by column of the file, of those that the relation reads
+	variantNulls  bool                     // some of these may be variant nulls
 }
 
 // locate finds the local path of the file.

@@ -250,6 +250,9 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 		if err := findLayouts(ctx, b.in, b.files); err != nil {
 			return err
 		}
+		if err := b.findVariantNulls(ctx); err != nil {
+			return err
+		}
 	}
 	branches := b.branches()
 	r.Report.Branches = len(branches)
@@ -259,6 +262,7 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 	for i, br := range branches {
 		w := &branchWriter{builder: b, branch: br, adapter: adapter{mode: b.config.Mapping}}
 		sql, set, err := w.write(b.firstParameter + i)
+		r.sets = append(r.sets, w.variantSets...)
 		if set != nil {
 			r.sets = append(r.sets, set)
 		}
