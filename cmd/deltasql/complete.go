@@ -106,8 +106,13 @@ func (s *shell) complete(line []rune, cursor int) readline.Completions {
 		}
 		return tables.Merge(databases)
 	}
-	columns := readline.CompleteValues(s.mentionedColumns(string(line))...).Tag("columns")
-	return columns.Merge(tables, keywordsLike(word))
+	columns := s.mentionedColumns(string(line))
+	for _, column := range columns {
+		if word != "" && strings.HasPrefix(strings.ToLower(column), strings.ToLower(word)) {
+			return readline.CompleteValues(columns...).Tag("columns") // a column is wanted more often than a keyword
+		}
+	}
+	return readline.CompleteValues(columns...).Tag("columns").Merge(tables, keywordsLike(word))
 }
 
 // mentionedColumns are the columns of the tables after FROM, JOIN and so on, anywhere in the statement.
