@@ -127,6 +127,7 @@ var classes = map[Class]ClassInfo{
 	"INVALID_RECURSIVE_REFERENCE":                                          {"42836", 3577},
 	"INVALID_SQL_SYNTAX":                                                   {"42000", 1064},
 	"INVALID_SUBQUERY_EXPRESSION":                                          {"42823", 1241},
+	"INVALID_TEMP_OBJ_REFERENCE":                                           {"42K0F", 1352},
 	"INVALID_TIME_TRAVEL_SPEC":                                             {"42K0E", 1411},
 	"INVALID_TIME_TRAVEL_TIMESTAMP_EXPR":                                   {"42K0E", 1411},
 	"INVALID_TYPED_LITERAL":                                                {"42604", 1525},

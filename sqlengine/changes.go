@@ -75,6 +75,9 @@ func (st *statement) changesTarget(ctx context.Context, function string, arg bin
 		return t, placedAt(err, arg.Pos)
 	}
 	t, err := st.resolve(ctx, nameOf(text))
+	if known, ok := err.(*protocol.Error); ok && known.Class == "DELTA_TABLE_NOT_FOUND" {
+		known.Class = "TABLE_OR_VIEW_NOT_FOUND" // recorded: the name is Spark's to find here
+	}
 	return t, placedAt(err, arg.Pos)
 }
 

@@ -40,6 +40,7 @@ type Engine struct {
 	instance *duck.Instance
 	closed   bool
 	sessions int64
+	progress bool // a session that started before DuckDB wants progress
 }
 
 // Open makes an engine. It touches nothing: DuckDB starts with the first statement that needs it, tables open when named.
@@ -92,7 +93,7 @@ func (e *Engine) duck() (*duck.Instance, error) {
 		return nil, protocol.NewError("DELTASQL_CANCELLED", "the engine is closed")
 	}
 	if e.instance == nil {
-		instance, err := duck.Open(duck.Config{MemoryLimit: e.options.Memory, Threads: e.options.Threads, TempDir: e.options.TempDir, Macros: expr.Macros()})
+		instance, err := duck.Open(duck.Config{MemoryLimit: e.options.Memory, Threads: e.options.Threads, TempDir: e.options.TempDir, Macros: expr.Macros(), Progress: e.progress})
 		var fault *duck.Error
 		if errors.As(err, &fault) {
 			return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "DuckDB does not start with these options: %s", fault.Message).

@@ -51,7 +51,11 @@ func (st *statement) query(q *parse.Query) (*Result, error) {
 	if err := st.admit(); err != nil {
 		return nil, err
 	}
-	stream, err := st.open(st.ctx, p)
+	ctx := st.ctx
+	if report := st.session.options.Progress; report != nil {
+		ctx = duck.WithProgress(ctx, report)
+	}
+	stream, err := st.open(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -134,16 +134,16 @@ func (st *statement) split(name parse.Name) (database, plain string, err error) 
 		if isCatalog(name[0].Name) {
 			return name[1].Name, name[2].Name, nil
 		}
-		return "", "", protocol.NewError("TABLE_OR_VIEW_NOT_FOUND", "there is no catalog %s", name[0].Name).WithHint("the catalog is called %s", catalogName)
+		return "", "", protocol.NewError("DELTA_TABLE_NOT_FOUND", "there is no catalog %s", name[0].Name).WithHint("the catalog is called %s", catalogName)
 	}
-	return "", "", protocol.NewError("TABLE_OR_VIEW_NOT_FOUND", "%s has more parts than catalog.database.table", written(name))
+	return "", "", protocol.NewError("DELTA_TABLE_NOT_FOUND", "%s has more parts than catalog.database.table", written(name))
 }
 
 func isCatalog(name string) bool { return strings.EqualFold(name, catalogName) }
 
 // missing is the error of a name that stands for nothing, with the nearest name as a hint.
-func (st *statement) missing(ctx context.Context, name parse.Name, database string, cause error) error {
-	err := protocol.NewError("TABLE_OR_VIEW_NOT_FOUND", "table or view %s was not found", written(name))
+func (st *statement) missing(ctx context.Context, name parse.Name, database string, cause error) *protocol.Error {
+	err := protocol.NewError("DELTA_TABLE_NOT_FOUND", "there is no table or view %s", written(name))
 	catalog := st.session.engine.catalog
 	if database == "" {
 		if known, ok := cause.(*protocol.Error); ok {

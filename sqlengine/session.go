@@ -18,7 +18,7 @@ type SessionOptions struct {
 	User     string            // for current_user(); empty: the process's user is not asked, "deltasql" is shown
 	ReadOnly bool              // refuses everything that would change a table or the catalog
 	// Progress is told how far the running statement is, between 0 and 1; it is called from another goroutine, a few times a
-	// second, and only while DuckDB has an estimate.
+	// second, and only while DuckDB has an estimate. It works for sessions that started before the engine's first statement.
 	Progress func(fraction float64)
 }
 
@@ -42,6 +42,7 @@ func (e *Engine) NewSession(options SessionOptions) (*Session, error) {
 	e.mu.Lock()
 	e.sessions++
 	id := e.sessions
+	e.progress = e.progress || options.Progress != nil
 	e.mu.Unlock()
 	s := &Session{engine: e, options: options, id: id, settings: newSettings(), database: defaultDatabase, views: map[string]*view{}}
 	switch strings.ToLower(options.Dialect) {

@@ -111,6 +111,10 @@ func (st *statement) Table(ctx context.Context, ref *parse.TableRef, asOf *bind.
 			return bind.Resolved{}, at(protocol.NewError("UNSUPPORTED_FEATURE.TIME_TRAVEL", "time travel on the view %s is not supported", t.view.qualified()).
 				WithHint("put the version into the view's query, or read its tables"), ref.Name)
 		}
+		if st.creating != nil && strings.EqualFold(st.creating.qualified(), t.view.qualified()) && (st.creating.Database == "") == (t.view.Database == "") {
+			return bind.Resolved{}, at(protocol.NewError("RECURSIVE_VIEW", "the view %s would read itself", t.view.qualified()), ref.Name)
+		}
+		st.temporaries = st.temporaries || t.view.Database == ""
 		return st.viewRelation(t.view)
 	case t.format != "":
 		if asOf != nil {
@@ -138,7 +142,7 @@ func (st *statement) viewRelation(v *view) (bind.Resolved, error) {
 	if err != nil {
 		return bind.Resolved{}, err
 	}
-	relation := &bind.View{Name: v.qualified(), Query: query, Database: v.Current, Columns: v.columnNames(), Dialect: v.dialect()}
+	relation := &bind.View{Name: v.qualified(), Query: query, Database: v.namesIn(), Columns: v.columnNames(), Dialect: v.dialect()}
 	resolved := bind.Resolved{View: relation}
 	if v.Database != "" {
 		resolved.Name = []string{v.Database, v.Name}

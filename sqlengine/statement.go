@@ -22,7 +22,10 @@ type statement struct {
 	warnings []Warning
 	release  []func() // run once by close, last added first
 	admitted bool
-	explain  *explanation // collects what scans report, nil outside EXPLAIN
+	// creating is the view that CREATE VIEW is about, temporaries whether its query reads a temporary view.
+	creating    *view
+	temporaries bool
+	explain     *explanation // collects what scans report, nil outside EXPLAIN
 }
 
 func newStatement(ctx context.Context, s *Session) *statement {

@@ -108,10 +108,17 @@ func viewExists(v *view) *protocol.Error {
 
 // shapeView binds the query for its columns. A view may not read itself.
 func (st *statement) shapeView(v *view, s *parse.CreateView) error {
+	st.creating = v
 	bound, err := bind.Query(st.ctx, s.Query, st.bindOptions())
+	st.creating = nil
 	if err != nil {
 		return err
 	}
+	if st.temporaries && !s.Temporary {
+		return protocol.NewError("INVALID_TEMP_OBJ_REFERENCE", "the view %s would be kept, but it reads a temporary view", v.qualified()).
+			At(s.Pos.Line, s.Pos.Column).WithHint("make it a temporary view too")
+	}
+	v.SessionNames = st.temporaries
 	place := func(err *protocol.Error) error { return err.At(s.Pos.Line, s.Pos.Column) }
 	if len(s.Columns) > 0 && len(s.Columns) != len(bound.Columns) {
 		return place(protocol.NewError("CREATE_VIEW_COLUMN_ARITY_MISMATCH", "the view names %d columns, its query has %d", len(s.Columns), len(bound.Columns)))
@@ -167,7 +174,9 @@ func (st *statement) dropView(s *parse.DropView) (*Result, error) {
 	case old.view == nil && s.IfExists:
 		return &Result{}, nil
 	case old.view == nil:
-		return nil, at(st.missing(st.ctx, s.Name, database, nil), s.Name)
+		missing := st.missing(st.ctx, s.Name, database, nil)
+		missing.Class = "VIEW_NOT_FOUND"
+		return nil, at(missing, s.Name)
 	}
 	return &Result{}, catalog.dropView(st.ctx, database, name)
 }

@@ -28,6 +28,8 @@ type view struct {
 	Comment    string       `json:"comment,omitempty"`
 	Properties [][2]string  `json:"properties,omitempty"`
 	Created    int64        `json:"createdMillis"`
+	// SessionNames is set for a temporary view whose query reads another one: its names are the session's.
+	SessionNames bool `json:"-"`
 }
 
 type viewColumn struct {
@@ -137,6 +139,15 @@ func (v *view) dialect() expr.Dialect {
 		return expr.MySQL
 	}
 	return expr.Spark
+}
+
+// namesIn is the database in which the query's bare names are looked up; "" for those of the session. A temporary view that reads
+// stored tables alone may so have the name of one of them.
+func (v *view) namesIn() string {
+	if v.SessionNames {
+		return ""
+	}
+	return v.Current
 }
 
 // parsed is the view's query, cut to the columns that it had when it was made.

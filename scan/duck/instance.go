@@ -21,7 +21,10 @@ type Config struct {
 	Materialise bool   // build whole results before the first row: the fallback of streaming, see stream.go
 	KeepOrder   bool   // keep the order of files and rows where SQL leaves it open
 	// Macros are CREATE MACRO statements; every database runs them when a statement first misses a function (macros.go, K3).
-	Macros            []string
+	Macros []string
+	// Progress lets statements tell how far they are (WithProgress). DuckDB has that as a setting of each connection, so the
+	// settings are then not locked.
+	Progress          bool
 	maxIdleConnection int
 }
 
@@ -44,6 +47,8 @@ type database struct {
 	open    int // connections, idle ones included
 	retired bool
 	macros  macroState
+	// progress is Config.Progress.
+	progress bool
 }
 
 // connection belongs to one running statement at a time.
@@ -88,14 +93,17 @@ func Open(cfg Config) (*Instance, error) {
 //   - TimeZone UTC: INT96 timestamps are cast through the session's zone (K4).
 //   - preserve_insertion_order off unless Config.KeepOrder: a Delta table has no order, and a full scan then takes 0.6
 //     of the time, its first batch 0.45, a COPY 0.75. ORDER BY, also inside a subquery, is not affected.
+//   - late materialisation off: DuckDB 2.0 breaks with an INTERNAL error on ORDER BY with a small LIMIT above a condition on
+//     file_index, which every condition on a partition value is.
 //   - cache_local_files off: the operating system caches them already, and DuckDB's own cache counts against the
 //     memory limit. No validation of what is cached: data files never change under a name.
 //   - no extension is ever looked for on the network; the built-in ones (parquet, json, icu) are there already.
-//   - lock_configuration comes last: whatever text reaches DuckDB, these stay.
+//   - lock_configuration comes last: whatever text reaches DuckDB, these stay (see Config.Progress).
 func (in *Instance) settings() []string {
 	settings := []string{
 		"SET GLOBAL default_null_order = 'nulls_first_on_asc_last_on_desc'",
 		"SET GLOBAL ieee_floating_point_ops = false",
+		"SET GLOBAL late_materialization_max_rows = 0",
 		"SET GLOBAL TimeZone = 'UTC'",
 		fmt.Sprintf("SET GLOBAL preserve_insertion_order = %t", in.cfg.KeepOrder),
 		"SET GLOBAL cache_local_files = false",
@@ -111,6 +119,9 @@ func (in *Instance) settings() []string {
 	if in.cfg.MaxTempSize != "" {
 		settings = append(settings, "SET GLOBAL max_temp_directory_size = "+QuoteString(in.cfg.MaxTempSize))
 	}
+	if in.cfg.Progress {
+		return settings
+	}
 	return append(settings, "SET GLOBAL lock_configuration = true")
 }
 
@@ -121,7 +132,7 @@ func (in *Instance) openDatabase() (*database, error) {
 	}
 	defer bindings.DestroyConfig(&config)
 	var message string
-	db := &database{}
+	db := &database{progress: in.cfg.Progress}
 	if bindings.OpenExt(":memory:", &db.handle, config, &message) != bindings.StateSuccess {
 		return nil, fmt.Errorf("open DuckDB: %w", newError(message))
 	}
@@ -155,6 +166,11 @@ func (db *database) connect() (*connection, error) {
 		return nil, errors.New("connect to DuckDB: refused")
 	}
 	db.open++
+	if db.progress {
+		// A connection without an estimate serves as well.
+		_ = conn.run("SET enable_progress_bar = true")
+		_ = conn.run("SET enable_progress_bar_print = false")
+	}
 	return conn, nil
 }
 
@@ -277,8 +293,9 @@ const interruptEvery = 5 * time.Millisecond
 // watch interrupts the connection when the context ends, until stop is called. After stop has returned no interrupt
 // can reach the connection any more, so it may serve another statement.
 func (c *connection) watch(ctx context.Context) (stop func()) {
+	quiet := c.tellProgress(ctx)
 	if ctx.Done() == nil {
-		return func() {}
+		return quiet
 	}
 	over, finished := make(chan struct{}), make(chan struct{})
 	unregister := context.AfterFunc(ctx, func() {
@@ -293,6 +310,7 @@ func (c *connection) watch(ctx context.Context) (stop func()) {
 		}
 	})
 	return func() {
+		quiet()
 		close(over)
 		if !unregister() {
 			<-finished

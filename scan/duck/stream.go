@@ -66,7 +66,7 @@ func (s *Stream) start(sql string, args []any) error {
 	stop := s.conn.watch(s.ctx)
 	defer stop()
 	err := s.execute(sql, args)
-	again, macroError := s.conn.defineMacros(s.in.cfg.Macros, err)
+	again, macroError := s.conn.defineMacros(s.in.cfg.Macros, sql, err)
 	switch {
 	case macroError != nil:
 		return macroError

@@ -85,6 +85,7 @@ type place struct {
 	outer   *scope    // columns of the enclosing query, for correlated subqueries
 	ctes    *cteFrame // common table expressions in scope
 	views   []string  // views being inlined, outermost first
+	stored  bool      // the innermost of them has a database of its own for bare names
 }
 
 func (b *binder) relation(kind expr.RelKind, name string) *expr.Relation {

@@ -109,7 +109,7 @@ func (b *binder) view(v *View, name string, at parse.Pos, p place) (*expr.Relati
 		context.Database = v.Database
 	}
 	context.Param = nil
-	q, err := b.query(v.Query, place{context: &context, views: append(append([]string(nil), p.views...), v.Name)})
+	q, err := b.query(v.Query, place{context: &context, stored: v.Database != "", views: append(append([]string(nil), p.views...), v.Name)})
 	if err != nil {
 		return nil, inView(err, v.Name, at)
 	}
@@ -184,12 +184,12 @@ func (b *binder) resolve(t *parse.TableRef, p place) (Resolved, error) {
 	return found, err
 }
 
-// table asks the catalog. Inside a view a bare name belongs to the view's database.
+// table asks the catalog. Inside a stored view a bare name belongs to the view's database.
 func (b *binder) table(t *parse.TableRef, asOf *AsOf, p place) (Resolved, error) {
 	if b.opts.Catalog == nil {
 		return Resolved{}, fail("TABLE_OR_VIEW_NOT_FOUND", t.Pos, "the table or view %s cannot be found", spelled(t.Name))
 	}
-	if len(p.views) > 0 && len(t.Name) == 1 && p.context.Database != "" {
+	if p.stored && len(t.Name) == 1 && p.context.Database != "" {
 		full := *t
 		full.Name = parse.Name{{Name: p.context.Database, Quoted: true, Pos: t.Name[0].Pos}, t.Name[0]}
 		t = &full
