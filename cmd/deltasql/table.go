@@ -66,6 +66,9 @@ func (w *tableWriter) Begin(_ int, columns []sqlengine.ColumnInfo) error {
 }
 
 func (w *tableWriter) Batch(batch *duck.Batch) error {
+	if w.isPlan() {
+		return w.plan(batch)
+	}
 	for row := range batch.Len() {
 		cells, nulls := make([]string, len(w.columns)), make([]bool, len(w.columns))
 		for i := range w.columns {
@@ -85,7 +88,25 @@ func (w *tableWriter) Batch(batch *duck.Batch) error {
 	return nil
 }
 
+// isPlan tells whether the result is EXPLAIN's: its lines are drawn already and stand better without a frame.
+func (w *tableWriter) isPlan() bool {
+	return !w.style.markdown && len(w.columns) == 1 && w.columns[0].Name == "plan" && w.columns[0].Type.Kind == protocol.KindString
+}
+
+func (w *tableWriter) plan(batch *duck.Batch) error {
+	for row := range batch.Len() {
+		w.cell = append(render.AppendText(w.cell[:0], batch.Vector(0), row, &w.columns[0].Type), '\n')
+		if _, err := w.out.Write(w.cell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *tableWriter) End(rows int64) error {
+	if w.isPlan() {
+		return nil
+	}
 	if !w.started {
 		w.start()
 	}
