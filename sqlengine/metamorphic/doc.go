@@ -1,0 +1,10 @@
+// Package metamorphic holds tests alone: one random logical table is laid out in many ways (column mapping, partitions, deletion
+// vectors, file sizes, statistics of all qualities, checkpoints of all kinds), random queries are asked of each layout with
+// skipping on, and every answer must be the one that the plainest layout gives with skipping off.
+//
+// It holds S1 (skipping never drops a row that could match), S2 (statistics are bounds) and L2 (a checkpoint equals the replay
+// of its commits) together: none of them may show in a query's rows.
+//
+//	go test ./sqlengine/metamorphic                                  a short run of one fixed seed
+//	go test ./sqlengine/metamorphic -seed 0 -rounds 20 -queries 500  random seeds, printed; a failure names its own
+package metamorphic
