@@ -55,10 +55,7 @@ func (p *printer) expr(e expr.Expr) string {
 	case *expr.IsNull:
 		return p.primary(e.Operand) + " IS NULL"
 	case *expr.In:
-		if len(e.List) == 0 {
-			return p.fail("an empty IN list")
-		}
-		return p.primary(e.Operand) + " IN (" + p.list(e.List) + ")"
+		return p.in(e)
 	case *expr.Like:
 		word := " LIKE "
 		if e.CaseFold {
@@ -103,6 +100,36 @@ func (p *printer) expr(e expr.Expr) string {
 		return "GROUPING(" + p.list(e.Args) + ")"
 	}
 	return p.fail("an expression of an unknown kind %T", e)
+}
+
+// in prints an IN list. A NULL in the list becomes a term of its own, which has the same truth: DuckDB 2.0 breaks with an INTERNAL
+// error on a condition on a struct's member whose list holds one.
+func (p *printer) in(e *expr.In) string {
+	if len(e.List) == 0 {
+		return p.fail("an empty IN list")
+	}
+	values := make([]expr.Expr, 0, len(e.List))
+	for _, value := range e.List {
+		if !isNull(value) {
+			values = append(values, value)
+		}
+	}
+	switch {
+	case len(values) == len(e.List):
+		return p.primary(e.Operand) + " IN (" + p.list(values) + ")"
+	case len(values) == 0:
+		return "(" + p.primary(e.Operand) + " = NULL)"
+	}
+	return "(" + p.primary(e.Operand) + " IN (" + p.list(values) + ") OR CAST(NULL AS BOOLEAN))"
+}
+
+// isNull tells whether an expression is the constant NULL of some type.
+func isNull(e expr.Expr) bool {
+	if cast, ok := e.(*expr.Cast); ok {
+		return isNull(cast.Operand)
+	}
+	literal, ok := e.(*expr.Literal)
+	return ok && literal.Value.Null
 }
 
 // logical prints an operand of AND or OR; comparisons bind more tightly and need no parentheses.
