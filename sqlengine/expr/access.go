@@ -117,30 +117,46 @@ func (b *binder) bindVariantPath(n *parse.VariantPath) (Expr, error) {
 	return nil, fail(n.At(), "INVALID_EXTRACT_BASE_FIELD_TYPE", "the operator : takes a variant or JSON text, not %s", operand.Type())
 }
 
-// variantSteps walks into a variant; a missing part and a part of another shape are NULL.
+// variantSteps walks into a variant; a missing part, and a step that the value's shape does not have, is NULL. DuckDB gives
+// NULL for a JSON null as well, so the last step asks whether the part is there and puts the variant null back.
 func (b *binder) variantSteps(operand Expr, steps []parse.PathStep, at parse.Pos) (Expr, error) {
-	sql := "{0}"
-	args := []Expr{operand}
+	sql, exists := bareVariant(operand), ""
 	for _, s := range steps {
-		if s.Index == nil {
-			sql = "variant_extract(" + sql + ", " + quoteText(s.Name) + ")"
-			continue
+		parent, name, named := sql, s.Name, s.Index == nil
+		if !named {
+			e, err := b.bind(s.Index)
+			if err != nil {
+				return nil, err
+			}
+			if name, named = constantText(e); !named {
+				i, ok := constantInt(e)
+				if !ok || i < 0 {
+					return nil, notSupported(at, "a step of a variant's path must be a constant name or index")
+				}
+				sql = fmt.Sprintf("variant_extract(%s, %d::UINTEGER)", parent, i+1)
+				exists = fmt.Sprintf("starts_with(variant_typeof(%s), 'ARRAY') AND variant_array_length(%s) > %d", parent, parent, i)
+				continue
+			}
 		}
-		e, err := b.bind(s.Index)
-		if err != nil {
-			return nil, err
-		}
-		if name, ok := constantText(e); ok {
-			sql = "variant_extract(" + sql + ", " + quoteText(name) + ")"
-			continue
-		}
-		i, ok := constantInt(e)
-		if !ok || i < 0 {
-			return nil, notSupported(at, "a step of a variant's path must be a constant name or index")
-		}
-		sql = fmt.Sprintf("variant_extract(%s, %d::UINTEGER)", sql, i+1)
+		sql = "variant_extract(" + parent + ", " + quoteText(name) + ")"
+		exists = "variant_exists(" + parent + ", " + quoteText(name) + ")"
 	}
-	return rawNull(tVariant, sql, args...), nil
+	if r, ok := operand.(*Raw); ok && r.bare != "" {
+		operand = r.Args[0]
+	}
+	if exists == "" {
+		return operand, nil
+	}
+	whole := "CASE WHEN " + sql + " IS NULL AND " + exists + " THEN variant_null() ELSE " + sql + " END"
+	return &Raw{Typed: Typed{tVariant, true}, SQL: whole, Args: []Expr{operand}, bare: sql}, nil
+}
+
+// bareVariant is the template of a variant to walk on from.
+func bareVariant(e Expr) string {
+	if r, ok := e.(*Raw); ok && r.bare != "" {
+		return r.bare
+	}
+	return "{0}"
 }
 
 // jsonPath writes steps as a JSON path of DuckDB.

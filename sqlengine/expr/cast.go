@@ -30,6 +30,9 @@ func convert(e Expr, to protocol.DataType, ctx *Context, try bool) (Expr, error)
 			return folded, nil
 		}
 	}
+	if r, ok := e.(*Raw); ok && r.bare != "" { // a JSON null casts to NULL
+		e = &Raw{Typed: r.Typed, SQL: r.bare, Args: r.Args}
+	}
 	c := casting{ctx: ctx, try: try}
 	if c.plain(from, to) {
 		return &Cast{Typed: Typed{to, e.Nullable() || try}, Operand: e, Try: try}, nil
@@ -283,6 +286,11 @@ func (c *casting) fromVariant(to protocol.DataType, x string) (string, bool) {
 		return "variant_text(" + x + ")", true
 	case protocol.KindVoid, protocol.KindMap:
 		return "", false
+	case protocol.KindByte, protocol.KindShort, protocol.KindInteger, protocol.KindLong: // a fraction is cut off, not rounded
+		return "CASE WHEN regexp_matches(variant_typeof(" + x + "), '^(DOUBLE|FLOAT|DECIMAL)') THEN " + c.duck("trunc(CAST("+x+" AS DOUBLE))", to) + " ELSE " + c.duck(x, to) + " END", true
+	case protocol.KindDate, protocol.KindTimestamp, protocol.KindTimestampNTZ:
+		text, _ := c.sql(tString, to, "CAST("+x+" AS VARCHAR)")
+		return "CASE WHEN variant_typeof(" + x + ") = 'VARCHAR' THEN " + text + " ELSE " + c.duck(x, to) + " END", true
 	}
 	return c.duck(x, to), true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -65,15 +66,28 @@ func run(t *testing.T, in *duck.Instance, ctx *expr.Context, sql string) (text, 
 	}()
 	text, err = cell(t.Context(), in, "SELECT CAST(c0 AS VARCHAR), typeof(c0) FROM ("+printed+") AS t(c0)", args, of)
 	if err != nil {
-		var fault *duck.Error
-		if errors.As(err, &fault) {
-			if known := expr.DuckError(string(fault.Kind) + " Error: " + fault.Message); known != nil {
-				return "", of.String(), known
-			}
+		if known := duckFault(err); known != nil {
+			return "", of.String(), known
 		}
 		return "", of.String(), errors.Join(err, errors.New(printed))
 	}
 	return text, of.String(), nil
+}
+
+// duckFault is a DuckDB error as the engine reports it.
+func duckFault(err error) *protocol.Error {
+	var fault *duck.Error
+	if !errors.As(err, &fault) {
+		return nil
+	}
+	return expr.DuckError(string(fault.Kind) + " Error: " + fault.Message)
+}
+
+func classOf(err error) protocol.Class {
+	if known := duckFault(err); known != nil {
+		return known.Class
+	}
+	return protocol.ClassOf(err)
 }
 
 func cell(ctx context.Context, in *duck.Instance, sql string, args []any, of protocol.DataType) (string, error) {
@@ -135,5 +149,24 @@ func check(t *testing.T, in *duck.Instance, ctx *expr.Context, rows string) {
 		if text != want || wantType != "-" && typeName != wantType {
 			t.Errorf("%s\n  want %s %q\n  got  %s %q", sql, wantType, want, typeName, text)
 		}
+	}
+}
+
+func TestMacrosComeAfterThoseTheyUse(t *testing.T) {
+	name := regexp.MustCompile(`^CREATE MACRO (\w+)\(`)
+	call := regexp.MustCompile(`\b(\w+)\(`)
+	all := map[string]bool{}
+	for _, m := range expr.Macros() {
+		all[name.FindStringSubmatch(m)[1]] = true
+	}
+	seen := map[string]bool{}
+	for _, m := range expr.Macros() {
+		own := name.FindStringSubmatch(m)[1]
+		for _, used := range call.FindAllStringSubmatch(m, -1) {
+			if all[used[1]] && !seen[used[1]] && used[1] != own {
+				t.Errorf("%s uses %s, which comes later", own, used[1])
+			}
+		}
+		seen[own] = true
 	}
 }

@@ -11,10 +11,10 @@ import (
 // jsonFunctions are Spark's functions of JSON text and variants.
 var jsonFunctions = []*function{
 	custom("parse_json", inBoth, "string", func(c *call) (Expr, error) {
-		return rawOf(tVariant, "CAST(CAST({0} AS JSON) AS VARIANT)", c.args...), nil
+		return rawOf(tVariant, "variant_of(CAST({0} AS JSON))", c.args...), nil
 	}),
 	custom("try_parse_json", inBoth, "string", func(c *call) (Expr, error) {
-		return rawNull(tVariant, "CAST(TRY_CAST({0} AS JSON) AS VARIANT)", c.args...), nil
+		return rawNull(tVariant, "variant_of(TRY_CAST({0} AS JSON))", c.args...), nil
 	}),
 	custom("variant_get", inBoth, "any string [string]", variantGet(false)),
 	custom("try_variant_get", inBoth, "any string [string]", variantGet(true)),

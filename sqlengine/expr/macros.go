@@ -1,13 +1,14 @@
 package expr
 
 // Macros are the statements that define this package's DuckDB macros. The engine runs them once on each instance, before any
-// query. A macro is text that DuckDB puts in place of its call, so one that is not used costs nothing; a macro exists where a
-// form needs an operand several times, or needs regular expressions with braces, which templates cannot hold.
+// query, or when a statement first needs one: a macro comes after those that it uses. A macro is text that DuckDB puts in place of
+// its call, operands repeated. Where that would double long texts over and over, the operand is bound once to a lambda's
+// parameter: list_transform([x], lambda v: ...)[1].
 func Macros() []string {
 	return append([]string(nil), macros...)
 }
 
-// text_of and text_parts of the zone grammar: what may stand behind a clock.
+// zonePattern is what may stand behind a clock.
 const zonePattern = `(Z|UTC|GMT|[A-Za-z]+/[A-Za-z_/]+|(UTC|GMT)?[+-][0-9]{1,2}(:?[0-9]{2})?)$`
 
 var macros = []string{
@@ -98,6 +99,9 @@ var macros = []string{
 
 	// ---- variants ----
 
+	// The variant null: an empty dictionary of version 1, and the byte of a null. DuckDB's cast from JSON gives NULL for it.
+	`CREATE MACRO variant_null() AS variant_bytes_to_variant('\x01\x00\x00\x00'::BLOB)`,
+	`CREATE MACRO variant_of(j) AS CASE WHEN json_type(j) = 'NULL' THEN variant_null() ELSE CAST(j AS VARIANT) END`,
 	`CREATE MACRO variant_is_null(v) AS v IS NOT NULL AND variant_typeof(v) = 'VARIANT_NULL'`,
 	`CREATE MACRO variant_items(v) AS CASE WHEN starts_with(variant_typeof(v), 'ARRAY') THEN TRY_CAST(v AS VARIANT[]) WHEN starts_with(variant_typeof(v), 'OBJECT') THEN list_transform(json_extract(CAST(v AS JSON), '$.*'), lambda j: CAST(j AS VARIANT)) END`,
 	`CREATE MACRO variant_item_keys(v) AS CASE WHEN starts_with(variant_typeof(v), 'ARRAY') THEN list_transform(TRY_CAST(v AS VARIANT[]), lambda j: CAST(NULL AS VARCHAR)) WHEN starts_with(variant_typeof(v), 'OBJECT') THEN json_keys(CAST(v AS JSON)) END`,
@@ -181,8 +185,6 @@ var macros = []string{
 	`CREATE MACRO my_parsed(t, p, f) AS try_strptime(regexp_extract(t, p, 1), f)`,
 	`CREATE MACRO my_two_digits(n) AS lpad(CAST(n AS VARCHAR), 2, '0')`,
 	`CREATE MACRO my_ordinal(d) AS CAST(day(d) AS VARCHAR) || CASE WHEN day(d) IN (11, 12, 13) THEN 'th' WHEN day(d) % 10 = 1 THEN 'st' WHEN day(d) % 10 = 2 THEN 'nd' WHEN day(d) % 10 = 3 THEN 'rd' ELSE 'th' END`,
-	`CREATE MACRO my_strftime_of(x, f) AS CASE WHEN x IS NOT NULL AND f IS NOT NULL THEN array_to_string(list_transform(regexp_extract_all(f, '%.|[^%]+|%'), lambda s: CASE WHEN NOT starts_with(s, '%') THEN s WHEN s = '%i' THEN strftime(x, '%M') WHEN s = '%M' THEN monthname(x) WHEN s = '%W' THEN dayname(x) WHEN s = '%c' THEN CAST(month(x) AS VARCHAR) WHEN s = '%e' THEN CAST(day(x) AS VARCHAR) WHEN s = '%k' THEN CAST(hour(x) AS VARCHAR) WHEN s = '%l' THEN strftime(x, '%-I') WHEN s = '%h' THEN strftime(x, '%I') WHEN s = '%s' THEN strftime(x, '%S') WHEN s = '%T' THEN strftime(x, '%H:%M:%S') WHEN s = '%r' THEN strftime(x, '%I:%M:%S %p') WHEN s = '%x' THEN strftime(x, '%G') WHEN s = '%v' THEN strftime(x, '%V') WHEN s = '%D' THEN my_ordinal(x) WHEN s = '%u' THEN my_two_digits(my_week1(CAST(x AS DATE))) WHEN s = '%V' THEN my_two_digits(my_week2(CAST(x AS DATE))) WHEN s = '%X' THEN CAST(my_week_year2(CAST(x AS DATE)) AS VARCHAR) WHEN s = '%Y' THEN strftime(x, '%Y') WHEN s = '%y' THEN strftime(x, '%y') WHEN s = '%m' THEN strftime(x, '%m') WHEN s = '%d' THEN strftime(x, '%d') WHEN s = '%H' THEN strftime(x, '%H') WHEN s = '%S' THEN strftime(x, '%S') WHEN s = '%f' THEN strftime(x, '%f') WHEN s = '%j' THEN strftime(x, '%j') WHEN s = '%p' THEN strftime(x, '%p') WHEN s = '%a' THEN strftime(x, '%a') WHEN s = '%b' THEN strftime(x, '%b') WHEN s = '%I' THEN strftime(x, '%I') WHEN s = '%U' THEN strftime(x, '%U') WHEN s = '%w' THEN strftime(x, '%w') ELSE substring(s, 2) END), '') END`,
-	`CREATE MACRO my_strftime(x, f) AS list_transform([x], lambda v: my_strftime_of(v, f))[1]`,
 	// Week numbers. Modes with an odd number begin on Monday; 2, 3, 6 and 7 count the first days of a year to the last week of
 	// the year before; 1, 3, 4 and 6 want four days of the new year in its first week, the others a whole week.
 	`CREATE MACRO my_week0(d) AS CAST(strftime(d, '%U') AS INTEGER)`,
@@ -198,6 +200,8 @@ var macros = []string{
 	`CREATE MACRO my_week_year3(d) AS isoyear(d)`,
 	`CREATE MACRO my_week_year6(d) AS year(my_middle(d))`,
 	`CREATE MACRO my_week_year7(d) AS CASE WHEN my_week5(d) > 0 THEN year(d) ELSE year(d) - 1 END`,
+	`CREATE MACRO my_strftime_of(x, f) AS CASE WHEN x IS NOT NULL AND f IS NOT NULL THEN array_to_string(list_transform(regexp_extract_all(f, '%.|[^%]+|%'), lambda s: CASE WHEN NOT starts_with(s, '%') THEN s WHEN s = '%i' THEN strftime(x, '%M') WHEN s = '%M' THEN monthname(x) WHEN s = '%W' THEN dayname(x) WHEN s = '%c' THEN CAST(month(x) AS VARCHAR) WHEN s = '%e' THEN CAST(day(x) AS VARCHAR) WHEN s = '%k' THEN CAST(hour(x) AS VARCHAR) WHEN s = '%l' THEN strftime(x, '%-I') WHEN s = '%h' THEN strftime(x, '%I') WHEN s = '%s' THEN strftime(x, '%S') WHEN s = '%T' THEN strftime(x, '%H:%M:%S') WHEN s = '%r' THEN strftime(x, '%I:%M:%S %p') WHEN s = '%x' THEN strftime(x, '%G') WHEN s = '%v' THEN strftime(x, '%V') WHEN s = '%D' THEN my_ordinal(x) WHEN s = '%u' THEN my_two_digits(my_week1(CAST(x AS DATE))) WHEN s = '%V' THEN my_two_digits(my_week2(CAST(x AS DATE))) WHEN s = '%X' THEN CAST(my_week_year2(CAST(x AS DATE)) AS VARCHAR) WHEN s = '%Y' THEN strftime(x, '%Y') WHEN s = '%y' THEN strftime(x, '%y') WHEN s = '%m' THEN strftime(x, '%m') WHEN s = '%d' THEN strftime(x, '%d') WHEN s = '%H' THEN strftime(x, '%H') WHEN s = '%S' THEN strftime(x, '%S') WHEN s = '%f' THEN strftime(x, '%f') WHEN s = '%j' THEN strftime(x, '%j') WHEN s = '%p' THEN strftime(x, '%p') WHEN s = '%a' THEN strftime(x, '%a') WHEN s = '%b' THEN strftime(x, '%b') WHEN s = '%I' THEN strftime(x, '%I') WHEN s = '%U' THEN strftime(x, '%U') WHEN s = '%w' THEN strftime(x, '%w') ELSE substring(s, 2) END), '') END`,
+	`CREATE MACRO my_strftime(x, f) AS list_transform([x], lambda v: my_strftime_of(v, f))[1]`,
 	`CREATE MACRO my_day_number(n) AS list_position(['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'], lower(left(n, 3))) - 1`,
 	`CREATE MACRO my_first_sunday(y) AS make_date(y, 1, 1) + CAST((7 - dayofweek(make_date(y, 1, 1))) % 7 AS INTEGER)`,
 	`CREATE MACRO my_week_start(y, w, n) AS my_first_sunday(y) + CAST((w - 1) * 7 + my_day_number(n) AS INTEGER)`,

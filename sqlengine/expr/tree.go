@@ -110,7 +110,8 @@ type (
 		SQL      string
 		Args     []Expr
 		Volatile bool
-		json     bool // text that is a JSON document, so that a JSON function takes it as one
+		json     bool   // text that is a JSON document, so that a JSON function takes it as one
+		bare     string // of a part of a variant: SQL where a JSON null may as well be SQL's NULL
 	}
 
 	// Lambda is a function argument; its Params are columns of its own Relation (Kind RelLambda), printed by name.
