@@ -14,6 +14,7 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/scan/duck"
+	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/meta"
 )
@@ -37,6 +38,38 @@ func (st *statement) metaResult(table meta.Table) (*Result, error) {
 	result.onClose(stop)
 	result.onClose(rows.close)
 	return result, nil
+}
+
+// answerFunction names the table function that stands for a metadata answer while it is filtered. No user can write it.
+const answerFunction = "\x00answer"
+
+// maxAnswer bounds the text of an answer that is filtered as a whole.
+const maxAnswer = 256 << 20
+
+// metaRelation makes a relation of a metadata answer.
+func metaRelation(table meta.Table) (*bind.SQLTable, error) {
+	next, stop := iter.Pull2(table.Rows)
+	defer stop()
+	rows := &metaRows{columns: table.Columns, next: next}
+	var text strings.Builder
+	for !rows.ended {
+		part, err := rows.read()
+		if err != nil {
+			return nil, err
+		}
+		if part = strings.TrimSuffix(strings.TrimPrefix(part, "["), "]"); part != "" && text.Len() > 0 {
+			text.WriteByte(',')
+		}
+		if text.WriteString(part); text.Len() > maxAnswer {
+			return nil, protocol.NewError("DELTASQL_LIMIT_EXCEEDED", "the answer is too long to be filtered by WHERE").WithHint("use LIMIT")
+		}
+	}
+	sql := strings.Replace(rowsSQL(table.Columns), "$1", duck.QuoteString("["+text.String()+"]"), 1)
+	relation := &bind.SQLTable{SQL: "(" + sql + ")"}
+	for i, c := range table.Columns {
+		relation.Columns = append(relation.Columns, expr.Column0{Name: c.Name, Out: out(i), Type: c.Type, Nullable: true})
+	}
+	return relation, nil
 }
 
 type metaRows struct {

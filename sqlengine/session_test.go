@@ -352,6 +352,17 @@ func TestExplain(t *testing.T) {
 	refuse(t, s, "EXPLAIN SHOW TABLES", "DELTASQL_UNSUPPORTED_STATEMENT")
 }
 
+func TestShowWhere(t *testing.T) {
+	s, _ := openWarehouse(t)
+	want(t, s, "SHOW TABLES WHERE tableName LIKE 'pe%' OR tableName = 'parts'", `["default","parts",false]`, `["default","people",false]`)
+	_, rows, err := answer(s, "SHOW FILES parts WHERE partition['p'] = 'a' AND numRecords > 0")
+	if err != nil || len(rows) != 2 {
+		t.Errorf("%v %v", rows, err)
+	}
+	want(t, s, "SHOW VARIABLES WHERE Variable_name = 'autocommit'", `["autocommit","1"]`)
+	refuse(t, s, "SHOW TABLES WHERE nope = 1", "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+}
+
 func TestForeignFiles(t *testing.T) {
 	s, root := openWarehouse(t)
 	csv := filepath.Join(root, "x.csv")

@@ -24,10 +24,30 @@ func (st *statement) show(s *parse.Show) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Where != nil {
+		return st.metaWhere(table, s)
+	}
 	if limited || offset > 0 {
 		table = meta.Slice(table, offset, limit, limited)
 	}
 	return st.metaResult(table)
+}
+
+// metaWhere filters a metadata answer as a query over it.
+func (st *statement) metaWhere(table meta.Table, s *parse.Show) (*Result, error) {
+	relation, err := metaRelation(table)
+	if err != nil {
+		return nil, err
+	}
+	st.answer = relation
+	return st.query(&parse.Query{
+		Body: &parse.Select{
+			Items: []parse.SelectItem{{Expr: &parse.Star{}, Text: "*"}},
+			From:  &parse.TableFunction{Pos: s.Pos, Name: parse.Name{{Name: answerFunction}}},
+			Where: s.Where,
+		},
+		Limit: s.Limit, Offset: s.Offset,
+	})
 }
 
 func (st *statement) shown(s *parse.Show) (meta.Table, error) {
@@ -56,20 +76,8 @@ func (st *statement) shown(s *parse.Show) (meta.Table, error) {
 
 func (st *statement) mysql() bool { return st.session.Dialect() == expr.MySQL }
 
-// refuseWhere answers for the SHOW forms whose WHERE is not supported: filtering must not be left out silently.
-func refuseWhere(s *parse.Show) error {
-	if s.Where == nil {
-		return nil
-	}
-	return protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "SHOW %s with WHERE is not supported by this version", s.What).
-		At(s.Pos.Line, s.Pos.Column).WithHint("use LIKE")
-}
-
 // showNames filters names by LIKE.
 func (st *statement) showNames(s *parse.Show, column string, names []string) (meta.Table, error) {
-	if err := refuseWhere(s); err != nil {
-		return meta.Table{}, err
-	}
 	var kept []string
 	for _, name := range names {
 		if meta.MatchLike(s.Like, name, st.mysql()) {
@@ -96,9 +104,6 @@ func (st *statement) showFunctions(s *parse.Show) (meta.Table, error) {
 }
 
 func (st *statement) showVariables(s *parse.Show) (meta.Table, error) {
-	if err := refuseWhere(s); err != nil {
-		return meta.Table{}, err
-	}
 	var kept [][2]string
 	for _, pair := range st.session.settings.all() {
 		if meta.MatchLike(s.Like, pair[0], true) {
@@ -140,9 +145,6 @@ func (st *statement) databaseOf(in parse.Name) (string, error) {
 
 // showTables lists tables and views, or views alone.
 func (st *statement) showTables(s *parse.Show) (meta.Table, error) {
-	if err := refuseWhere(s); err != nil {
-		return meta.Table{}, err
-	}
 	database, err := st.databaseOf(s.In)
 	if err != nil {
 		return meta.Table{}, err
@@ -243,9 +245,6 @@ func (st *statement) showColumns(s *parse.Show) (meta.Table, error) {
 
 // showTable answers the SHOW forms about one Delta table.
 func (st *statement) showTable(s *parse.Show) (meta.Table, error) {
-	if err := refuseWhere(s); err != nil {
-		return meta.Table{}, err
-	}
 	name := inDatabase(s.Table, s.In)
 	t, err := st.resolve(st.ctx, name)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deltasql/protocol"
+	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
 	"deltasql/txn/log"
@@ -25,7 +26,8 @@ type statement struct {
 	// creating is the view that CREATE VIEW is about, temporaries whether its query reads a temporary view.
 	creating    *view
 	temporaries bool
-	explain     *explanation // collects what scans report, nil outside EXPLAIN
+	answer      *bind.SQLTable // what SHOW ... WHERE filters, found under answerFunction
+	explain     *explanation   // collects what scans report, nil outside EXPLAIN
 }
 
 func newStatement(ctx context.Context, s *Session) *statement {
