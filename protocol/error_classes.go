@@ -30,6 +30,7 @@ var classes = map[Class]ClassInfo{
 	"DELTASQL_MISPLACED_FUNCTION":                                          {"42903", 1111},
 	"DELTASQL_MISPLACED_WINDOW":                                            {"42903", 3593},
 	"DELTASQL_OUT_OF_MEMORY":                                               {"53200", 1041},
+	"DELTASQL_ROW_WIDTH_MISMATCH":                                          {"42601", 1241},
 	"DELTASQL_STORAGE":                                                     {"58030", 1105},
 	"DELTASQL_UNSUPPORTED_STATEMENT":                                       {"0A000", 1235},
 	"DELTA_CANNOT_RECONSTRUCT_PATH_FROM_URI":                               {"22KD1", 1105},

@@ -625,7 +625,7 @@ func (c *call) distinctText(text, value, separator Expr) (Expr, error) {
 	if !ok {
 		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes text, not %s", c.name, value.Type())
 	}
-	return rawNull(tString, "array_to_string(list_transform(list_sort(list_filter({0}, lambda item: item IS NOT NULL), "+direction+"), lambda item: "+item+"), {1})", list, separator), nil
+	return rawNull(tString, "CASE WHEN len({0}) > 0 THEN "+joined("list_transform(list_sort(list_filter({0}, lambda item: item IS NOT NULL), "+direction+"), lambda item: "+item+")", "{1}", separator)+" END", list, separator), nil
 }
 
 func sameColumn(a, b Expr) bool {

@@ -296,9 +296,9 @@ func arrayJoin(c *call) (Expr, error) {
 		return nil, placed(err, c.at)
 	}
 	if len(c.args) == 3 {
-		return rawOf(tString, "array_to_string(list_transform({0}, lambda item: coalesce(item, {2})), {1})", list, c.args[1], c.args[2]), nil
+		return rawOf(tString, joined("list_transform({0}, lambda item: coalesce(item, {2}))", "{1}", c.args[1]), list, c.args[1], c.args[2]), nil
 	}
-	return rawOf(tString, "array_to_string({0}, {1})", list, c.args[1]), nil
+	return rawOf(tString, joined("{0}", "{1}", c.args[1]), list, c.args[1]), nil
 }
 
 func sortArray(c *call) (Expr, error) {

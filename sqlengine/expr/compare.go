@@ -22,7 +22,10 @@ func comparable2(a, b protocol.DataType, ctx *Context) (protocol.DataType, bool)
 func (b *binder) bindComparison(op string, l, r parse.Expr, at parse.Pos) (Expr, error) {
 	lt, okL := l.(*parse.Tuple)
 	rt, okR := r.(*parse.Tuple)
-	if okL && okR && len(lt.Items) == len(rt.Items) && b.ctx.Dialect == MySQL {
+	if okL && okR && len(lt.Items) != len(rt.Items) {
+		return nil, fail(at, "DELTASQL_ROW_WIDTH_MISMATCH", "a row of %d values cannot be compared with one of %d", len(lt.Items), len(rt.Items))
+	}
+	if okL && okR && b.ctx.Dialect == MySQL {
 		return b.compareRows(op, lt.Items, rt.Items, at)
 	}
 	left, err := b.bind(l)

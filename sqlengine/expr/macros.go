@@ -78,7 +78,12 @@ var macros = []string{
 	`CREATE MACRO binary_from(b, i, n) AS unhex(CASE WHEN i >= 0 THEN substring(hex(b), (at_least(i, 1) - 1) * 2 + 1, at_least(n, 0) * 2) WHEN -i > octet_length(b) THEN substring(hex(b), 1, at_least(n + octet_length(b) + i, 0) * 2) ELSE substring(hex(b), (octet_length(b) + i) * 2 + 1, at_least(n, 0) * 2) END)`,
 	`CREATE MACRO regexp_position(s, p) AS CASE WHEN regexp_matches(s, p) THEN instr(s, regexp_extract(s, p)) ELSE CASE WHEN s IS NOT NULL AND p IS NOT NULL THEN 0 END END`,
 	`CREATE MACRO text_split(s, sep, n) AS CASE WHEN len(string_split(s, sep)) <= n THEN string_split(s, sep) ELSE string_split(s, sep)[1:n - 1] || [array_to_string(string_split(s, sep)[n:], sep)] END`,
+	// Texts joined without those that are NULL, by a constant and by any separator.
+	`CREATE MACRO join_by(l, sep) AS CASE WHEN l IS NOT NULL AND sep IS NOT NULL THEN coalesce(array_to_string(l, sep), '') END`,
+	`CREATE MACRO join_all(k, sep) AS CASE WHEN len(k) = 0 THEN CASE WHEN sep IS NOT NULL THEN '' END ELSE list_reduce(k, lambda acc, x: acc || sep || x) END`,
+	`CREATE MACRO join_text(l, sep) AS list_transform([list_filter(l, lambda x: x IS NOT NULL)], lambda k: join_all(k, sep))[1]`,
 	`CREATE MACRO my_substring_index(s, d, n) AS CASE WHEN n = 0 OR d = '' THEN CASE WHEN s IS NOT NULL THEN '' END WHEN n > 0 THEN array_to_string(string_split(s, d)[1:n], d) ELSE array_to_string(string_split(s, d)[greatest(len(string_split(s, d)) + n + 1, 1):], d) END`,
+	`CREATE MACRO my_substring_index_by(s, d, n) AS CASE WHEN n = 0 OR d = '' THEN CASE WHEN s IS NOT NULL THEN '' END WHEN n > 0 THEN join_text(string_split(s, d)[1:n], d) ELSE join_text(string_split(s, d)[greatest(len(string_split(s, d)) + n + 1, 1):], d) END`,
 	// Soundex: the first letter, then the classes of the others without repeats, vowels and H, W between.
 	`CREATE MACRO soundex_codes(s) AS translate(upper(s), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '01230120022455012623010202')`,
 	`CREATE MACRO soundex_squeezed(s) AS list_reduce(list_transform(string_split(soundex_codes(regexp_replace(upper(s), '(.)[HW]+', '\1', 'g')), ''), lambda c: c), lambda acc, c: CASE WHEN right(acc, 1) = c THEN acc ELSE acc || c END, '')`,
@@ -180,6 +185,7 @@ var macros = []string{
 	`CREATE MACRO my_round_time(i, u) AS list_transform([epoch_us(i)], lambda m: to_microseconds(CAST((abs(m) + u // 2) // u * u * CASE WHEN m < 0 THEN -1 ELSE 1 END AS BIGINT)))[1]`,
 	`CREATE MACRO my_round_clock(x, u) AS make_timestamp(CAST(floor((epoch_us(x) + u // 2) / u) * u AS BIGINT))`,
 	`CREATE MACRO my_in_range(d) AS CASE WHEN d <= DATE '9999-12-31' THEN d END`,
+	`CREATE MACRO my_dated(t, x) AS CASE WHEN contains(t, ':') THEN CAST(x AS VARCHAR) ELSE CAST(CAST(x AS DATE) AS VARCHAR) END`,
 	`CREATE MACRO my_year(n) AS CAST(CASE WHEN n = 0 THEN 0 WHEN n < 70 THEN n + 2000 WHEN n < 100 THEN n + 1900 WHEN n BETWEEN 1901 AND 2155 THEN n END AS SMALLINT)`,
 	`CREATE MACRO my_period(p, n) AS ((p // 100 * 12 + p % 100 - 1 + n) // 12) * 100 + (p // 100 * 12 + p % 100 - 1 + n) % 12 + 1`,
 	`CREATE MACRO my_parsed(t, p, f) AS try_strptime(regexp_extract(t, p, 1), f)`,

@@ -499,13 +499,16 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 		}
 		return rawNull(tNTZ, "({0} "+op+" {1})", local, interval), nil
 	}
-	text := t.Kind == protocol.KindString && asText
+	text, own := t.Kind == protocol.KindString && asText, e
 	if t.Kind != protocol.KindTimestampNTZ && t.Kind != protocol.KindDate {
 		if e, err = b.mysqlConvert(e, tNTZ, at); err != nil {
 			return nil, err
 		}
 	}
 	sum := rawNull(tNTZ, "({0} "+op+" {1})", e, interval)
+	if text && dateUnits {
+		return rawNull(tString, "my_dated({0}, {1})", own, sum), nil
+	}
 	if text {
 		return rawNull(tString, "CAST({0} AS VARCHAR)", sum), nil
 	}

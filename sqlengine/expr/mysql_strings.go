@@ -55,7 +55,7 @@ var mysqlStringFunctions = []*function{
 	custom("elt", inMySQL, "bigint any+", elt),
 	custom("make_set", inMySQL, "any string+", makeSet),
 	custom("export_set", inMySQL, "any string string [string] [bigint]", exportSet),
-	fn("substring_index", inMySQL, "string string bigint", asString, "my_substring_index({0}, {1}, {2})"),
+	custom("substring_index", inMySQL, "string string bigint", substringIndex),
 	fn("insert", inMySQL, "string bigint bigint string", asString, "CASE WHEN {1} < 1 OR {1} > length({0}) THEN {0} WHEN {2} < 0 OR {1} + {2} > length({0}) THEN left({0}, {1} - 1) || {3} ELSE left({0}, {1} - 1) || {3} || substring({0}, {1} + {2}) END"),
 	custom("strcmp", inMySQL, "string string", func(c *call) (Expr, error) {
 		return rawOf(tLong, "CAST(CASE WHEN {0} = {1} THEN 0 WHEN {0} < {1} THEN -1 WHEN {0} > {1} THEN 1 END AS BIGINT)", c.folded(c.args[0]), c.folded(c.args[1])), nil
@@ -213,7 +213,7 @@ func makeSet(c *call) (Expr, error) {
 	for i := range items {
 		items[i] = fmt.Sprintf("CASE WHEN ({0} >> %d) & 1 = 1 THEN {%d} END", i, i+1)
 	}
-	return rawNull(tString, "CASE WHEN {0} IS NOT NULL THEN coalesce(array_to_string(["+strings.Join(items, ", ")+"], ','), '') END", args...), nil
+	return rawNull(tString, "CASE WHEN {0} IS NOT NULL THEN join_by(["+strings.Join(items, ", ")+"], ',') END", args...), nil
 }
 
 func exportSet(c *call) (Expr, error) {
@@ -228,7 +228,7 @@ func exportSet(c *call) (Expr, error) {
 	if len(c.args) > 4 {
 		count = c.args[4]
 	}
-	sql := "array_to_string(list_transform(range(least({4}, 64)), lambda bit: CASE WHEN ({0} >> CAST(bit AS UBIGINT)) & 1 = 1 THEN {1} ELSE {2} END), {3})"
+	sql := joined("list_transform(range(least({4}, 64)), lambda bit: CASE WHEN ({0} >> CAST(bit AS UBIGINT)) & 1 = 1 THEN {1} ELSE {2} END)", "{3}", separator)
 	return rawNull(tString, sql, bits, c.args[1], c.args[2], separator, count), nil
 }
 

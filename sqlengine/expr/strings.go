@@ -42,7 +42,7 @@ var stringFunctions = []*function{
 	fn("chr char", inSpark, "bigint", asString, "CASE WHEN {0} < 0 THEN '' ELSE chr(CAST({0} % 256 AS INTEGER)) END").total(),
 	fn("levenshtein", inSpark, "string string [int]", asInt, "CAST(levenshtein({0}, {1}) AS INTEGER)", "CASE WHEN levenshtein({0}, {1}) > {2} THEN -1 ELSE CAST(levenshtein({0}, {1}) AS INTEGER) END").total(),
 	fn("split_part", inSpark, "string string int", asString, "CASE WHEN {2} = 0 THEN "+failSQL("INVALID_INDEX_OF_ZERO", "The index 0 is invalid. An index shall be either < 0 or > 0.")+" ELSE split_part({0}, {1}, {2}) END"),
-	fn("substring_index", inSpark, "string string int", asString, "my_substring_index({0}, {1}, {2})").total(),
+	custom("substring_index", inSpark, "string string int", substringIndex),
 	custom("split", inSpark, "string string [int]", split),
 	custom("regexp_extract", inSpark, "string string [int]", regexpExtract),
 	custom("regexp_extract_all", inSpark, "string string [int]", regexpExtractAll),
@@ -180,7 +180,15 @@ func concatWs(c *call) (Expr, error) {
 	if len(lists) == 0 {
 		return rawOf(tString, "CASE WHEN {0} IS NOT NULL THEN '' END", args...), nil
 	}
-	return &Raw{Typed: Typed{tString, args[0].Nullable()}, SQL: "array_to_string(" + strings.Join(lists, " || ") + ", {0})", Args: args}, nil
+	return &Raw{Typed: Typed{tString, args[0].Nullable()}, SQL: joined(strings.Join(lists, " || "), "{0}", args[0]), Args: args}, nil
+}
+
+// joined is the text of a list of texts joined by a separator, NULLs left out. DuckDB's own function wants a constant separator.
+func joined(list, separator string, by Expr) string {
+	if _, ok := asLiteral(by); ok {
+		return "join_by(" + list + ", " + separator + ")"
+	}
+	return "join_text(" + list + ", " + separator + ")"
 }
 
 func operand(i int) string { return fmt.Sprintf("{%d}", i) }
@@ -240,6 +248,14 @@ func octetsOf(t protocol.DataType) string {
 		return "{0}"
 	}
 	return "encode({0})"
+}
+
+func substringIndex(c *call) (Expr, error) {
+	name := "my_substring_index"
+	if _, ok := asLiteral(c.args[1]); !ok {
+		name = "my_substring_index_by"
+	}
+	return rawOf(tString, name+"({0}, {1}, {2})", c.args...), nil
 }
 
 func elt(c *call) (Expr, error) {
