@@ -50,8 +50,8 @@ var aggregateFunctions = []*function{
 	lazily("count_if", inBoth, "any", countIf),
 	lazily("bool_and every", inBoth, "any", booleans("bool_and")),
 	lazily("bool_or some any", inBoth, "any", booleans("bool_or")),
-	lazily("max_by", inBoth, "any any", by("arg_max_null", "max_by")),
-	lazily("min_by", inBoth, "any any", by("arg_min_null", "min_by")),
+	lazily("max_by", inBoth, "any any", by("arg_max_null")),
+	lazily("min_by", inBoth, "any any", by("arg_min_null")),
 	lazily("median", inBoth, "any", quantile("quantile_cont", true)),
 	lazily("mode", inBoth, "[any] [any]", modeOf),
 	lazily("percentile", inBoth, "any any [any]", quantile("quantile_cont", false)),
@@ -445,7 +445,7 @@ func booleans(name string) func(c *call) (Expr, error) {
 }
 
 // by is max_by and min_by: the value beside the largest or smallest key, NULL if that value is.
-func by(name, _ string) func(c *call) (Expr, error) {
+func by(name string) func(c *call) (Expr, error) {
 	return func(c *call) (Expr, error) {
 		args, err := c.aggArgs()
 		if err != nil {
@@ -456,185 +456,6 @@ func by(name, _ string) func(c *call) (Expr, error) {
 		}
 		return c.aggregate(name, args[0].Type(), args...)
 	}
-}
-
-func modeOf(c *call) (Expr, error) {
-	args, err := c.aggArgs()
-	if err != nil {
-		return nil, err
-	}
-	if len(args) == 0 && len(c.node.WithinGroup) == 1 {
-		e, err := c.in(c.argEnv()).bind(c.node.WithinGroup[0].Expr)
-		if err != nil {
-			return nil, err
-		}
-		node := *c.node
-		node.WithinGroup = nil
-		c.node = &node
-		args = []Expr{e}
-	}
-	if len(args) == 0 {
-		return nil, c.counted(0)
-	}
-	return c.aggregate("mode", args[0].Type(), args[0])
-}
-
-// quantile is percentile(x, p), percentile_cont(p) WITHIN GROUP (ORDER BY x) and kin; p is a constant or an array of constants.
-// percentile_approx answers exactly, which is within every accuracy.
-func quantile(name string, median bool) func(c *call) (Expr, error) {
-	return func(c *call) (Expr, error) {
-		args, err := c.aggArgs()
-		if err != nil {
-			return nil, err
-		}
-		var value, share Expr
-		desc := false
-		switch {
-		case median:
-			value, share = args[0], constant(tDouble, protocol.Value{Float: 0.5})
-		case len(c.node.WithinGroup) == 1:
-			if value, err = c.in(c.argEnv()).bind(c.node.WithinGroup[0].Expr); err != nil {
-				return nil, err
-			}
-			share, desc = args[0], c.node.WithinGroup[0].Desc
-			node := *c.node
-			node.WithinGroup = nil
-			c.node = &node
-		case len(args) >= 2:
-			value, share = args[0], args[1]
-		default:
-			return nil, fail(c.at, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "%s needs WITHIN GROUP (ORDER BY ...)", c.name)
-		}
-		if len(args) == 3 && strings.HasPrefix(c.name, "percentile") && c.name == "percentile" {
-			return nil, notSupported(c.at, "percentile with a frequency is not supported")
-		}
-		return c.quantileOf(name, value, share, desc)
-	}
-}
-
-func (c *call) quantileOf(name string, value, share Expr, desc bool) (Expr, error) {
-	t := value.Type()
-	if name == "quantile_cont" {
-		if isInterval(t) {
-			return nil, notSupported(c.at, "%s over intervals is not supported", c.name)
-		}
-		t = tDouble
-		var err error
-		if value, err = c.accept(value, "double"); err != nil {
-			return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes numbers, not %s", c.name, value.Type())
-		}
-	}
-	if desc {
-		return nil, notSupported(c.at, "%s in descending order is not supported", c.name).WithHint("take 1 minus the share in ascending order")
-	}
-	if share.Type().Kind == protocol.KindArray {
-		shares, err := convert(share, arrayOf(tDouble), c.ctx, false)
-		if err != nil {
-			return nil, placed(err, c.at)
-		}
-		return c.aggregate(name, arrayOf(t), value, shares)
-	}
-	p, err := convert(share, tDouble, c.ctx, false)
-	if err != nil {
-		return nil, placed(err, c.at)
-	}
-	if l, ok := asLiteral(p); !ok || l.Value.Float < 0 || l.Value.Float > 1 {
-		return nil, mismatch(c.at, "VALUE_OUT_OF_RANGE", "the share of %s must be a constant from 0 to 1", c.name)
-	}
-	return c.aggregate(name, t, value, p)
-}
-
-// stringAgg is string_agg, listagg and GROUP_CONCAT: texts joined by a separator, without NULLs.
-func stringAgg(c *call) (Expr, error) {
-	args, err := c.aggArgs()
-	if err != nil {
-		return nil, err
-	}
-	separator := Expr(textLiteral(""))
-	if c.name == "group_concat" {
-		separator = textLiteral(",")
-		if c.node.Separator != nil {
-			if separator, err = c.bind(c.node.Separator); err != nil {
-				return nil, err
-			}
-		}
-		joined, err := concatOf(c, args)
-		if err != nil {
-			return nil, err
-		}
-		args = []Expr{joined}
-	} else if len(args) == 2 {
-		separator = args[1]
-	}
-	if c.name == "string_agg" && len(args) == 1 && c.node.Separator != nil {
-		if separator, err = c.bind(c.node.Separator); err != nil {
-			return nil, err
-		}
-	}
-	if separator.Type().Kind == protocol.KindVoid {
-		separator = textLiteral("")
-	}
-	text, err := convert(args[0], tString, c.ctx, false)
-	if err != nil {
-		return nil, placed(err, c.at)
-	}
-	if c.node.Distinct {
-		return c.distinctText(text, args[0], separator)
-	}
-	return c.aggregate("string_agg", tString, text, separator)
-}
-
-// concatOf joins the arguments of GROUP_CONCAT(a, b).
-func concatOf(c *call, args []Expr) (Expr, error) {
-	if len(args) == 1 {
-		return args[0], nil
-	}
-	return c.callBound("concat", c.at, args...)
-}
-
-// distinctText is string_agg(DISTINCT ..). DuckDB sorts distinct arguments only by themselves, so where the order is that of
-// the value before it became text, the value is gathered first and joined afterwards.
-func (c *call) distinctText(text, value, separator Expr) (Expr, error) {
-	order := append(append([]parse.OrderItem(nil), c.node.OrderBy...), c.node.WithinGroup...)
-	if len(order) == 0 {
-		return c.aggregate("string_agg", tString, text, separator)
-	}
-	if len(order) > 1 {
-		return nil, notSupported(c.at, "%s(DISTINCT ...) sorts by its own value only", c.name)
-	}
-	by, err := c.in(c.argEnv()).bind(order[0].Expr)
-	if err != nil {
-		return nil, err
-	}
-	if !sameColumn(by, value) {
-		return nil, notSupported(c.at, "%s(DISTINCT ...) sorts by its own value only", c.name)
-	}
-	node := *c.node
-	node.OrderBy, node.WithinGroup = nil, nil
-	c.node = &node
-	list, err := c.aggregate("list", arrayOf(value.Type()), value)
-	if err != nil {
-		return nil, err
-	}
-	direction := "'ASC'"
-	if order[0].Desc {
-		direction = "'DESC'"
-	}
-	w := casting{ctx: c.ctx}
-	item, ok := w.sql(value.Type(), tString, "item")
-	if !ok {
-		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes text, not %s", c.name, value.Type())
-	}
-	return rawNull(tString, "CASE WHEN len({0}) > 0 THEN "+joined("list_transform(list_sort(list_filter({0}, lambda item: item IS NOT NULL), "+direction+"), lambda item: "+item+")", "{1}", separator)+" END", list, separator), nil
-}
-
-func sameColumn(a, b Expr) bool {
-	x, okX := a.(*Column)
-	y, okY := b.(*Column)
-	if okX && okY {
-		return x.Relation == y.Relation && x.Index == y.Index
-	}
-	return okX == okY && fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b)
 }
 
 // bitsOf keeps the integer type in Spark; in MySQL the result is unsigned and never NULL.

@@ -122,7 +122,7 @@ var miscFunctions = []*function{
 	custom("current_user user session_user", inBoth, "", func(c *call) (Expr, error) { return textLiteral(c.ctx.User), nil }),
 	custom("version", inBoth, "", func(c *call) (Expr, error) { return textLiteral(c.ctx.Version), nil }),
 	fn("uuid", inBoth, "", asString, "CAST(uuid() AS VARCHAR)").random().total(),
-	fn("monotonically_increasing_id", inSpark, "", asLong, "").through(func(c *call) (Expr, error) {
+	custom("monotonically_increasing_id", inSpark, "", func(c *call) (Expr, error) {
 		return nil, notSupported(c.at, "monotonically_increasing_id is not supported").WithHint("use row_number() OVER (ORDER BY ...)")
 	}),
 	custom("hash", inSpark, "any+", refused("Spark's hash has no counterpart in DuckDB")),

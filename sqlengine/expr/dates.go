@@ -36,7 +36,7 @@ var dateFunctions = []*function{
 	custom("add_months", inSpark, "date int", func(c *call) (Expr, error) {
 		return castTo(tDate, "{0} + to_months({1})", c.args...), nil
 	}),
-	fn("months_between", inSpark, "timestamp timestamp [boolean]", asDouble, "").through(monthsBetween),
+	custom("months_between", inSpark, "timestamp timestamp [boolean]", monthsBetween),
 	custom("last_day", inBoth, "date", func(c *call) (Expr, error) { return rawOf(tDate, "last_day({0})", c.args...), nil }),
 	custom("next_day", inSpark, "date string", nextDay),
 	custom("trunc", inSpark, "any any", truncDate),
@@ -71,7 +71,7 @@ var dateFunctions = []*function{
 		"(to_days({0}) + to_hours({1}) + to_minutes({2}))", "(to_days({0}) + to_hours({1}) + to_minutes({2}) + to_microseconds(CAST({3} * 1000000 AS BIGINT)))").total(),
 	custom("date", inSpark, "any", castCall(tDate)),
 	custom("timestamp", inSpark, "any", castCall(tTimestamp)),
-	fn("window_time", inSpark, "any", asTimestamp, "").through(func(c *call) (Expr, error) {
+	custom("window_time", inSpark, "any", func(c *call) (Expr, error) {
 		return nil, notSupported(c.at, "time windows are for streams and are not supported")
 	}),
 }

@@ -212,11 +212,6 @@ func reduce(c *call) (Expr, error) {
 		return nil, fail(c.at, "INVALID_LAMBDA_FUNCTION_CALL.NUM_ARGS_MISMATCH", "the second lambda of %s takes the accumulator and an element", c.name)
 	}
 	if !merge.Body.Type().Equal(start.Type()) {
-		// Decimals widen with every step in Spark too: the accumulator keeps its own type if the value can be stored in it.
-		if _, ok := commonType(merge.Body.Type(), start.Type(), c.ctx); !ok || !isNumeric(start.Type()) {
-			return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s: the lambda gives %s, the accumulator is %s", c.name, merge.Body.Type(), start.Type()).
-				WithHint("cast the start value to %s", merge.Body.Type())
-		}
 		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s: the lambda gives %s, the accumulator is %s", c.name, merge.Body.Type(), start.Type()).
 			WithHint("cast the start value to %s", merge.Body.Type())
 	}
@@ -344,8 +339,7 @@ func mapZipWith(c *call) (Expr, error) {
 	return &Raw{Typed: Typed{mapOf(key, body.Type()), true}, SQL: sql, Args: []Expr{left, right, f}}, nil
 }
 
-// arraySort sorts with NULLs last, or by a comparator. DuckDB sorts by no function, so a comparator is understood where it
-// compares its two arguments, or one expression of each, in a CASE that gives -1, 0 and 1; another one is refused.
+// arraySort sorts with NULLs last, or by a comparator.
 func arraySort(c *call) (Expr, error) {
 	list, err := c.arrayArg(0)
 	if err != nil {
@@ -364,7 +358,8 @@ func arraySort(c *call) (Expr, error) {
 	return c.insertionSort(list)
 }
 
-// insertionSort sorts by a comparator: each element goes behind those that the comparator does not put after it.
+// insertionSort sorts by a comparator, since DuckDB sorts by no function: each element goes behind those that the comparator does
+// not put after it.
 func (c *call) insertionSort(list Expr) (Expr, error) {
 	n := c.node.Args[1].Expr.(*parse.Lambda)
 	t := elementOf(list)

@@ -20,7 +20,7 @@ var mysqlMathFunctions = []*function{
 	fn("asin", inMySQL, "double", asDouble, "CASE WHEN abs({0}) <= 1 THEN asin({0}) END"),
 	fn("acos", inMySQL, "double", asDouble, "CASE WHEN abs({0}) <= 1 THEN acos({0}) END"),
 	fn("atan", inMySQL, "double [double]", asDouble, "atan({0})", "atan2({0}, {1})").total(),
-	fn("rand", inMySQL, "[bigint]", asDouble, "").random().total().through(random("random()")),
+	custom("rand", inMySQL, "[bigint]", random("random()")),
 	custom("greatest", inMySQL, "any any+", mysqlExtreme("greatest")),
 	custom("least", inMySQL, "any any+", mysqlExtreme("least")),
 	custom("bit_count", inMySQL, "any", func(c *call) (Expr, error) {

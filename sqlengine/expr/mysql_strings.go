@@ -70,7 +70,7 @@ var mysqlStringFunctions = []*function{
 	fn("oct", inMySQL, "bigint", asString, "my_conv_text(CAST(my_u64({0}) AS HUGEINT), 8)").total(),
 	fn("conv", inMySQL, "string bigint bigint", asString, "my_conv({0}, {1}, {2})"),
 	fn("quote", inMySQL, "string", asString, "coalesce('''' || replace(replace({0}, '\\', '\\\\'), '''', '\\''') || '''', 'NULL')"),
-	fn("to_base64", inBoth, "bytes", asString, "").through(func(c *call) (Expr, error) {
+	custom("to_base64", inBoth, "bytes", func(c *call) (Expr, error) {
 		if c.ctx.Dialect == MySQL { // lines of 76 characters
 			return rawOf(tString, "rtrim(regexp_replace(to_base64({0}), '(.{76})', '\\1' || chr(10), 'g'), chr(10))", asBytes(c.args[0])), nil
 		}

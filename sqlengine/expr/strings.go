@@ -14,11 +14,11 @@ var stringFunctions = []*function{
 	fn("reverse", inMySQL, "string", asString, "reverse({0})").total(),
 	fn("char_length character_length", inBoth, "string", asInt, "CAST(length({0}) AS INTEGER)").total(),
 	custom("length len", inSpark, "bytes", lengthOf),
-	fn("octet_length", inBoth, "bytes", asInt, "CAST(octet_length({0}) AS INTEGER)").total().through(octets),
-	fn("bit_length", inBoth, "bytes", asInt, "CAST(octet_length({0}) * 8 AS INTEGER)").total().through(octets),
+	custom("octet_length", inBoth, "bytes", octets),
+	custom("bit_length", inBoth, "bytes", octets),
 	custom("concat", inSpark, "any*", concat),
 	custom("concat_ws", inSpark, "string any*", concatWs),
-	fn("trim btrim", inSpark, "string [string] [string]", asString, "trim({0}, ' ')").through(trims),
+	custom("trim btrim", inSpark, "string [string] [string]", trims),
 	fn("ltrim", inSpark, "string [string]", asString, "ltrim({0}, ' ')", "ltrim({1}, {0})"),
 	fn("rtrim", inSpark, "string [string]", asString, "rtrim({0}, ' ')", "rtrim({1}, {0})"),
 	fn("lpad", inSpark, "string int [string]", asString, "spark_lpad({0}, {1}, ' ')", "spark_lpad({0}, {1}, {2})"),
@@ -31,7 +31,7 @@ var stringFunctions = []*function{
 	fn("position", inSpark, "string string [int]", asInt, "CAST(instr({1}, {0}) AS INTEGER)", "CAST(text_locate({0}, {1}, {2}) AS INTEGER)").total(),
 	fn("charindex", inSpark, "string string [int]", asInt, "CAST(instr({1}, {0}) AS INTEGER)", "CAST(text_locate({0}, {1}, {2}) AS INTEGER)").total(),
 	fn("contains", inSpark, "string string", asBoolean, "contains({0}, {1})").total(),
-	fn("startswith", inSpark, "string string", asBoolean, "starts_with({0}, {1})").total(),
+	custom("startswith", inSpark, "string string", startsWith),
 	fn("endswith", inSpark, "string string", asBoolean, "ends_with({0}, {1})").total(),
 	fn("replace", inSpark, "string string [string]", asString, "CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, '') END", "CASE WHEN {1} = '' THEN {0} ELSE replace({0}, {1}, {2}) END"),
 	fn("translate", inSpark, "string string string", asString, "translate({0}, {1}, {2})").total(),
@@ -69,25 +69,32 @@ var stringFunctions = []*function{
 	custom("elt", inSpark, "int any+", elt),
 	fn("overlay", inSpark, "string string int [int]", asString, "(left({0}, {2} - 1) || {1} || substring({0}, {2} + length({1})))", "(left({0}, {2} - 1) || {1} || substring({0}, {2} + {3}))").total(),
 	fn("soundex", inBoth, "string", asString, "text_soundex({0})"),
-	fn("hex", inSpark, "any", asString, "hex({0})").through(hexOf),
+	custom("hex", inSpark, "any", hexOf),
 	fn("unhex", inSpark, "string", asBinary, "TRY(unhex({0}))"),
 	fn("base64", inSpark, "binary", asString, "to_base64({0})").total(),
 	fn("unbase64", inSpark, "string", asBinary, "from_base64({0})").total(),
-	fn("encode", inSpark, "string string", asBinary, "encode({0})").through(charset),
-	fn("decode", inSpark, "any any+", asString, "").through(decode),
-	fn("to_binary", inSpark, "string [string]", asBinary, "unhex({0})").through(toBinary),
+	custom("encode", inSpark, "string string", charset),
+	custom("decode", inSpark, "any any+", decode),
+	custom("to_binary", inSpark, "string [string]", toBinary),
 	fn("md5", inBoth, "bytes", asString, "md5({0})").total(),
 	fn("sha sha1", inBoth, "bytes", asString, "sha1({0})").total(),
-	fn("crc32", inBoth, "bytes", asLong, "text_crc32({0})").total().through(crc32),
+	custom("crc32", inBoth, "bytes", crc32),
 	fn("luhn_check", inSpark, "string", asBoolean, "text_luhn({0})").total(),
-	fn("format_number", inSpark, "number int", asString, "text_group({0}, {1})").through(formatNumber),
-	fn("is_valid_utf8", inSpark, "bytes", asBoolean, "({0} IS NOT NULL)").through(validUTF8),
+	custom("format_number", inSpark, "number int", formatNumber),
+	custom("is_valid_utf8", inSpark, "bytes", validUTF8),
 	fn("quote", inSpark, "string", asString, "('''' || replace(replace({0}, '\\', '\\\\'), '''', '\\''') || '''')").total(),
-	fn("to_char to_varchar", inSpark, "any string", asString, "").through(toChar),
+	custom("to_char to_varchar", inSpark, "any string", toChar),
 }
 
-// through replaces a record's template by a Go function that binds the call; the record keeps what the tables need.
-func (f *function) through(bind func(c *call) (Expr, error)) *function { f.bind = bind; return f }
+// startsWith is LIKE 'prefix%' where the prefix is constant, so that files can be skipped by it.
+func startsWith(c *call) (Expr, error) {
+	prefix, ok := constantText(c.args[1])
+	if !ok || prefix == "" {
+		return rawOf(tBoolean, "starts_with({0}, {1})", c.args...), nil
+	}
+	pattern := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(prefix) + "%"
+	return &Like{Typed{tBoolean, c.args[0].Nullable()}, c.args[0], textLiteral(pattern), '\\', false}, nil
+}
 
 func lengthOf(c *call) (Expr, error) {
 	if c.args[0].Type().Kind == protocol.KindBinary {

@@ -1,0 +1,242 @@
+package expr
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/parse"
+)
+
+// mysql writes MySQL's conversions between scalar types.
+func (c *casting) mysql(from, to protocol.DataType, x string) (string, bool) {
+	switch {
+	case to.Kind == protocol.KindString:
+		return c.mysqlText(from, x)
+	case isNumeric(to):
+		return c.mysqlNumeric(from, to, x)
+	case to.Kind == protocol.KindBoolean:
+		n, ok := c.sql(from, tDouble, x)
+		return "(" + n + " <> 0)", ok
+	case to.Kind == protocol.KindBinary:
+		text, ok := c.sql(from, tString, x)
+		return "encode(" + text + ")", ok
+	case to.Kind == protocol.KindVariant:
+		return c.duck(x, to), true
+	case to.Kind == protocol.KindIntervalDayTime:
+		return c.mysqlTime(from, x)
+	case to.Kind == protocol.KindDate:
+		if from.Kind == protocol.KindIntervalDayTime {
+			return "", false
+		}
+		clock, ok := c.sql(from, tNTZ, x)
+		return "CAST(" + clock + " AS DATE)", ok
+	case to.Kind == protocol.KindTimestamp:
+		clock, ok := c.sql(from, tNTZ, x)
+		return instantSQL(c.ctx.location(), clock), ok
+	case to.Kind == protocol.KindTimestampNTZ:
+		switch {
+		case from.Kind == protocol.KindTimestamp:
+			return localSQL(c.ctx.location(), x), true
+		case from.Kind == protocol.KindString:
+			return "my_datetime(" + x + ")", true
+		case isNumeric(from):
+			return "my_datetime_number(CAST(" + x + " AS BIGINT))", true
+		}
+	}
+	return "", false
+}
+
+func (c *casting) mysqlText(from protocol.DataType, x string) (string, bool) {
+	switch from.Kind {
+	case protocol.KindBoolean:
+		return "CAST(CAST(" + x + " AS TINYINT) AS VARCHAR)", true
+	case protocol.KindFloat, protocol.KindDouble:
+		return "my_double_text(CAST(" + x + " AS VARCHAR))", true
+	case protocol.KindTimestamp:
+		return "CAST(" + localSQL(c.ctx.location(), x) + " AS VARCHAR)", true
+	case protocol.KindDecimal:
+		if from.Scale == from.Precision {
+			return "fraction_text(CAST(" + x + " AS VARCHAR))", true
+		}
+	case protocol.KindBinary:
+		return "decode(" + x + ", 'replace')", true
+	case protocol.KindIntervalDayTime:
+		return "my_time_text(" + x + ")", true
+	case protocol.KindVariant:
+		return "variant_text(" + x + ")", true
+	}
+	return c.duck(x, tString), c.plain(from, tString)
+}
+
+func (c *casting) mysqlNumeric(from, to protocol.DataType, x string) (string, bool) {
+	switch from.Kind {
+	case protocol.KindBinary:
+		return c.mysqlNumeric(tString, to, "decode("+x+", 'replace')")
+	case protocol.KindString:
+		if isIntegral(to) {
+			return "CAST(my_int(" + x + ") AS " + DuckType(to) + ")", true
+		}
+		if to.Kind == protocol.KindDecimal {
+			return c.clamped("my_decimal("+x+")", to), true
+		}
+		return "CAST(my_num(" + x + ") AS " + DuckType(to) + ")", true
+	case protocol.KindDate:
+		return "CAST(CAST(strftime(" + x + ", '%Y%m%d') AS BIGINT) AS " + DuckType(to) + ")", true
+	case protocol.KindTimestamp, protocol.KindTimestampNTZ:
+		clock := x
+		if from.Kind == protocol.KindTimestamp {
+			clock = localSQL(c.ctx.location(), x)
+		}
+		if isIntegral(to) {
+			return "CAST(CAST(strftime(" + clock + ", '%Y%m%d%H%M%S') AS BIGINT) AS " + DuckType(to) + ")", true
+		}
+		return "CAST(CAST(strftime(" + clock + ", '%Y%m%d%H%M%S.%f') AS DECIMAL(20,6)) AS " + DuckType(to) + ")", true
+	case protocol.KindIntervalDayTime:
+		return "CAST(my_time_number(" + x + ") AS " + DuckType(to) + ")", true
+	}
+	if !isNumeric(from) && from.Kind != protocol.KindBoolean {
+		return "", false
+	}
+	if to.Kind == protocol.KindDecimal && from.Kind == protocol.KindDecimal && from.Precision-from.Scale <= to.Precision-to.Scale && from.Scale <= to.Scale {
+		return c.duck(x, to), true
+	}
+	if to.Kind == protocol.KindDecimal {
+		return c.clamped(x, to), true
+	}
+	return c.duck(x, to), true
+}
+
+// clamped brings a number into a decimal's range, as MySQL does with a warning.
+func (c *casting) clamped(x string, to protocol.DataType) string {
+	limit := strings.Repeat("9", to.Precision-to.Scale)
+	if limit == "" {
+		limit = "0"
+	}
+	if to.Scale > 0 {
+		limit += "." + strings.Repeat("9", to.Scale)
+	}
+	bound := "CAST('" + limit + "' AS " + DuckType(to) + ")"
+	return "CAST(least(greatest(" + x + ", -" + bound + "), " + bound + ") AS " + DuckType(to) + ")"
+}
+
+func (c *casting) mysqlTime(from protocol.DataType, x string) (string, bool) {
+	switch {
+	case from.Kind == protocol.KindString:
+		return "my_time(" + x + ")", true
+	case isNumeric(from):
+		return "my_time(CAST(CAST(" + x + " AS BIGINT) AS VARCHAR))", true
+	case from.Kind == protocol.KindTimestampNTZ:
+		return "(" + x + " - date_trunc('day', " + x + "))", true
+	case from.Kind == protocol.KindTimestamp:
+		clock := localSQL(c.ctx.location(), x)
+		return "(" + clock + " - date_trunc('day', " + clock + "))", true
+	case from.Kind == protocol.KindDate:
+		return "CASE WHEN " + x + " IS NOT NULL THEN INTERVAL 0 SECOND END", true
+	}
+	return "", false
+}
+
+// mysqlCast is CAST to one of MySQL's own types.
+func (b *binder) mysqlCast(n *parse.Cast, e Expr) (Expr, error) {
+	at := n.At()
+	switch n.Type.MySQL {
+	case "SIGNED":
+		number, err := b.mysqlInteger(e, at)
+		if err != nil {
+			return nil, err
+		}
+		if number.Type().Equal(tUnsigned) {
+			return rawOf(tLong, "my_signed({0})", number), nil
+		}
+		return b.mysqlConvert(number, tLong, at)
+	case "UNSIGNED":
+		number, err := b.mysqlInteger(e, at)
+		if err != nil {
+			return nil, err
+		}
+		return rawOf(tUnsigned, "CAST(my_u64({0}) AS DECIMAL(20,0))", number), nil
+	case "CHAR", "BINARY":
+		out, err := b.mysqlConvert(e, n.Type.Type, at)
+		if err != nil || n.Type.Length < 0 {
+			return out, err
+		}
+		if n.Type.MySQL == "BINARY" {
+			return rawOf(tBinary, fmt.Sprintf("my_binary({0}, %d)", n.Type.Length), out), nil
+		}
+		return rawOf(tString, fmt.Sprintf("left({0}, %d)", n.Type.Length), out), nil
+	case "DATETIME":
+		out, err := b.mysqlConvert(e, tNTZ, at)
+		if err != nil {
+			return nil, err
+		}
+		return roundedClock(out, max(n.Type.Digits, 0)), nil
+	case "TIME":
+		out, err := b.mysqlConvert(e, tDayTime, at)
+		if err != nil {
+			return nil, err
+		}
+		return rawNull(tDayTime, fmt.Sprintf("my_round_time({0}, %d)", pow10(6-max(n.Type.Digits, 0))), out), nil
+	case "YEAR":
+		number, err := b.mysqlInteger(e, at)
+		if err != nil {
+			return nil, err
+		}
+		return rawNull(tShort, "my_year({0})", number), nil
+	case "JSON":
+		if e.Type().Kind == protocol.KindString {
+			return rawOf(tString, "CAST(CAST({0} AS JSON) AS VARCHAR)", e), nil
+		}
+		return rawOf(tString, "CAST(to_json({0}) AS VARCHAR)", e), nil
+	}
+	out, err := b.mysqlConvert(e, n.Type.Type, at)
+	return out, err
+}
+
+// mysqlInteger is a value as CAST AS SIGNED takes it: text by its integer prefix, other numbers rounded.
+func (b *binder) mysqlInteger(e Expr, at parse.Pos) (Expr, error) {
+	t := e.Type()
+	if t.Kind == protocol.KindString {
+		if text, ok := constantText(e); ok {
+			digits := regexp.MustCompile(`^\s*[+-]?\d+`).FindString(text)
+			if n, ok := new(big.Int).SetString(strings.TrimPrefix(strings.TrimSpace(digits), "+"), 10); ok && !n.IsInt64() && n.IsUint64() {
+				v, _ := protocol.ParseInt128Decimal(n.String(), 0)
+				return constant(tUnsigned, protocol.Value{Dec: v}), nil
+			}
+		}
+		return rawOf(tLong, "my_int({0})", e), nil
+	}
+	number, err := b.mysqlNumber(e, at)
+	if err != nil {
+		return nil, err
+	}
+	if t := number.Type(); t.Kind == protocol.KindDecimal && t.Scale > 0 {
+		return b.mysqlConvert(rawOf(decimalOf(t.Precision-t.Scale+1, 0), fmt.Sprintf("CAST(round({0}) AS DECIMAL(%d,0))", min(maxPrecision, t.Precision-t.Scale+1)), number), tLong, at)
+	}
+	if isFloating(number.Type()) {
+		return rawOf(tLong, "CAST(round_even({0}, 0) AS BIGINT)", number), nil
+	}
+	return number, nil
+}
+
+// roundedClock rounds a datetime to a number of fractional digits.
+func roundedClock(e Expr, digits int) Expr {
+	if digits >= 6 {
+		return e
+	}
+	unit := pow10(6 - digits)
+	if l, ok := asLiteral(e); ok {
+		return constant(tNTZ, protocol.Value{Int: floorDiv(l.Value.Int+unit/2, unit) * unit})
+	}
+	return rawNull(tNTZ, fmt.Sprintf("my_round_clock({0}, %d)", unit), e)
+}
+
+func pow10(n int) int64 {
+	p := int64(1)
+	for ; n > 0; n-- {
+		p *= 10
+	}
+	return p
+}
