@@ -59,7 +59,7 @@ func (st *statement) changes(ctx context.Context, function string, args []bind.C
 	if err != nil {
 		return nil, err
 	}
-	source, err := newChangesSource(ctx, t, table, latest, from, to)
+	source, err := newChangesSource(ctx, t, table, from, to)
 	return source, placedAt(err, args[0].Pos)
 }
 

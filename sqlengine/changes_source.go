@@ -22,7 +22,11 @@ type changesSource struct {
 }
 
 // newChangesSource chooses the schema as scan.BuildChanges does: the latest one, or under column mapping that of the range's end.
-func newChangesSource(ctx context.Context, t target, table *log.Table, latest *log.Snapshot, from, to int64) (*changesSource, error) {
+func newChangesSource(ctx context.Context, t target, table *log.Table, from, to int64) (*changesSource, error) {
+	latest, err := table.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
 	s := &changesSource{target: t, table: table, config: latest.Config(), from: from, to: to}
 	if s.config.Mapping != protocol.MappingNone && to != latest.Version() && from <= to {
 		end, err := table.SnapshotAt(ctx, to)

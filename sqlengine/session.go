@@ -152,6 +152,10 @@ func (s *Session) ExecuteAt(ctx context.Context, sql string, start parse.Pos) (r
 		return nil, err
 	}
 	result.Warnings = st.warnings
+	if result.next == nil {
+		st.close() // nothing is left to read, so nothing is held
+		return result, nil
+	}
 	result.onClose(st.close)
 	return result, nil
 }
