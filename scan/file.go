@@ -3,10 +3,12 @@ package scan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"deltasql/protocol"
 	"deltasql/scan/duck"
@@ -22,6 +24,7 @@ type tableRef struct {
 // dataFile is one file of a relation: a data file or a file of change rows.
 type dataFile struct {
 	path          string // as the log has it
+	number        int32  // in the snapshot, -1 for a file of change rows
 	partition     func(name protocol.PhysicalName) (text string, null bool)
 	size, modTime int64 // bytes; milliseconds since 1970
 	records       int64 // rows in the file, deleted ones included; -1 where that is not known
@@ -157,4 +160,30 @@ func namedFile(message string, files []*dataFile) *dataFile {
 		}
 	}
 	return nil
+}
+
+// namesNoFile recognises the faults of Parquet's inner layers, which say what is wrong and not where.
+func namesNoFile(err error) bool {
+	var e *duck.Error
+	return errors.As(err, &e) && (strings.Contains(e.Message, "TProtocolException") || strings.Contains(e.Message, "decompress"))
+}
+
+// nameBrokenFile puts the file into the message of such a fault: each is read on its own until one fails in the same way.
+// A table whose files take longer than a few seconds gets the error as it is.
+func nameBrokenFile(in *duck.Instance, err error, files []*dataFile) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var fault, e *duck.Error
+	errors.As(err, &fault)
+	message, _, _ := strings.Cut(fault.Message, "\n")
+	for _, f := range files {
+		read := in.Exec(ctx, "SELECT max(hash(t)) FROM read_parquet("+duck.QuoteString(literalPath(f.local))+") AS t")
+		if errors.As(read, &e) && strings.HasPrefix(e.Message, message) {
+			return &duck.Error{Kind: fault.Kind, Message: fmt.Sprintf("%q: %s", f.local, message)}
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return err
 }
