@@ -38,6 +38,7 @@ type Relation struct {
 	table   string
 	files   []*dataFile
 	sets    []*duck.Set
+	in      *duck.Instance
 }
 
 // Column describes a column of a relation.
@@ -78,7 +79,10 @@ func (r *Relation) Diagnose(err error) error {
 	if err == nil || r == nil {
 		return err
 	}
-	return diagnose(err, r.table, r.files)
+	if err = diagnose(err, r.table, r.files); r.in == nil || !namesNoFile(err) {
+		return err
+	}
+	return diagnose(nameBrokenFile(r.in, err, r.files), r.table, r.files)
 }
 
 // Release frees what the relation holds outside DuckDB. It may be called more than once.
@@ -220,7 +224,7 @@ func (b *builder) addFile(f *dataFile) error {
 
 // build finds the files, reads what must be known of them, and writes the SQL.
 func (b *builder) build(ctx context.Context, report Report) (*Relation, error) {
-	r := &Relation{table: b.table.name, files: b.files, Report: report}
+	r := &Relation{in: b.in, table: b.table.name, files: b.files, Report: report}
 	if err := b.write(ctx, r); err != nil {
 		r.Release()
 		return nil, r.Diagnose(err)
