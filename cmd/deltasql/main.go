@@ -51,7 +51,7 @@ func rootCommand() *cobra.Command {
 		},
 	}
 	options.register(root.Flags())
-	root.AddCommand(execCommand(), versionCommand())
+	root.AddCommand(execCommand(), checkCommand(), versionCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
