@@ -51,6 +51,9 @@ func (c *checker) list(ctx context.Context) error {
 	l := logListing{commits: map[int64]string{}, checksums: map[int64]string{}, checkpoints: map[int64][]logCheckpoint{}}
 	parts := map[[2]int64]map[int]string{}
 	for info, err := range c.store.List(ctx, logPrefix, "") {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
 			return protocol.NewError("DELTASQL_STORAGE", "the log of %s cannot be listed", c.name).WithCause(err)
 		}
