@@ -19,7 +19,7 @@ const maxCastTuples = 16
 // branch is a set of files that one SELECT reads.
 type branch struct {
 	files      []*dataFile
-	layout     *layout // nil where it does not matter
+	layout     *layout // nil where layouts were not looked up; else that of a file, equal to the others' as far as it matters
 	constants  []protocol.Value
 	perFile    bool // the constants differ from file to file
 	rows       rowChoice
@@ -38,7 +38,7 @@ const (
 )
 
 type branchKey struct {
-	layout       *layout
+	shape        string
 	tuple        int
 	rows         rowChoice
 	changeRows   bool
@@ -54,10 +54,16 @@ func (b *builder) branches() []*branch {
 		}
 	}
 	perFile := b.numberTuples() > limit
+	shapes := map[*layout]string{}
 	byKey := map[branchKey]*branch{}
 	var list []*branch
 	for _, f := range b.files {
-		key := branchKey{layout: f.layout, tuple: f.tuple, changeRows: f.changeRows, variantNulls: f.variantNulls}
+		shape, ok := shapes[f.layout]
+		if !ok {
+			shape = b.shape(f.layout)
+			shapes[f.layout] = shape
+		}
+		key := branchKey{shape: shape, tuple: f.tuple, changeRows: f.changeRows, variantNulls: f.variantNulls}
 		if perFile {
 			key.tuple = 0
 		}
@@ -76,7 +82,46 @@ func (b *builder) branches() []*branch {
 		}
 		br.files = append(br.files, f)
 	}
+	for _, br := range list {
+		br.leadWithTypical()
+	}
 	return list
+}
+
+// shape tells apart the layouts whose files must be read by different SELECTs: those that store some column of the relation
+// under different names or in types of which read_parquet does not make the logical one by itself.
+func (b *builder) shape(l *layout) string {
+	if l == nil {
+		return ""
+	}
+	var shape strings.Builder
+	note := func(found *layoutColumn, t protocol.DataType) {
+		if found == nil {
+			shape.WriteString("\x00")
+			return
+		}
+		shape.WriteString("\x01" + found.name)
+		if !sameLayout(t, &found.typ, b.config.Mapping) {
+			shape.WriteString("\x02" + found.text)
+		}
+		shape.WriteByte(0)
+	}
+	for _, c := range b.columns {
+		switch c.source {
+		case sourceFile:
+			note(b.storedColumn(l, c), c.field.Type)
+		case sourceChangeType:
+			note(l.byName(string(c.physical)), c.field.Type)
+		case sourceHidden:
+			if property := materialisedProperty(c.hidden); property != "" {
+				note(l.byName(b.config.Property(property)), c.field.Type)
+			}
+		}
+	}
+	if b.config.Mapping == protocol.MappingID && !l.hasIDs {
+		shape.WriteByte(3) // to be refused
+	}
+	return shape.String()
 }
 
 // numberTuples numbers the distinct tuples of constants and gives their count.
@@ -120,8 +165,7 @@ type branchWriter struct {
 	*builder
 	branch  *branch
 	adapter adapter
-	schema  []string // entries of the schema map
-	read    map[string]string
+	read    []readColumn
 	facts   facts
 	// variantSets are further row sets, to be released with the relation.
 	variantSets []*duck.Set
@@ -129,7 +173,6 @@ type branchWriter struct {
 
 // write gives the branch's SELECT, with the list of files as parameter number n, and the row set it uses, if any.
 func (w *branchWriter) write(n int) (string, *duck.Set, error) {
-	w.read = map[string]string{}
 	w.facts.files = w.branch.files
 	outputs := make([]string, len(w.columns))
 	for i, c := range w.columns {
@@ -142,12 +185,7 @@ func (w *branchWriter) write(n int) (string, *duck.Set, error) {
 	if len(outputs) == 0 {
 		outputs = []string{"1 AS c0"}
 	}
-	if len(w.schema) == 0 {
-		// read_parquet needs a column; one that no file has costs nothing.
-		w.schema = []string{"'deltasql:none': {name: 'none', type: 'INTEGER', default_value: NULL}"}
-	}
-	sql := fmt.Sprintf("SELECT %s FROM read_parquet($%d, hive_partitioning = false%s, schema => MAP {%s})",
-		strings.Join(outputs, ", "), n, w.options(), strings.Join(w.schema, ", "))
+	sql := "SELECT " + strings.Join(outputs, ", ") + " FROM " + w.source(n)
 	switch w.branch.rows {
 	case liveRows:
 		sql += " WHERE delta_live(" + setMark + ", file_index, file_row_number)"
@@ -165,26 +203,6 @@ func (w *branchWriter) write(n int) (string, *duck.Set, error) {
 func (w *branchWriter) blame(c column, err error) error {
 	return protocol.NewError(protocol.ClassOf(err), "column %s, data file %s", c.field.Name, w.branch.files[0].path).
 		WithTable(w.table.name).WithCause(err)
-}
-
-// options are the further arguments of read_parquet.
-func (w *branchWriter) options() string {
-	options := ""
-	if w.branch.layout == nil {
-		// Without layouts there are no binary columns: text that old writers left unannotated is text.
-		options = ", binary_as_string = true"
-	}
-	rows := int64(0)
-	for _, f := range w.branch.files {
-		if f.records < 0 {
-			return options
-		}
-		rows += f.records
-	}
-	if rows > 0 {
-		options += fmt.Sprintf(", explicit_cardinality = %d", rows)
-	}
-	return options
 }
 
 func (w *branchWriter) expression(i int, c column) (string, error) {
@@ -238,7 +256,7 @@ func (w *branchWriter) fileColumn(name string, id int, t protocol.DataType) (str
 		return "CAST(NULL AS " + text + ")", nil
 	}
 	if w.branch.layout == nil {
-		return w.readColumn(name, text), nil
+		return w.readColumn(readColumn{physical: protocol.PhysicalName(name), name: name, read: text, typ: t}), nil
 	}
 	var found *layoutColumn
 	if id >= 0 {
@@ -260,19 +278,7 @@ func (w *branchWriter) fileColumn(name string, id int, t protocol.DataType) (str
 	if err != nil {
 		return "", err
 	}
-	return conv.apply(w.readColumn(found.name, read)), nil
-}
-
-// readColumn enters a column into the schema map and gives the name it is read under.
-func (w *branchWriter) readColumn(name, read string) string {
-	if alias, ok := w.read[name]; ok {
-		return alias
-	}
-	alias := "r" + strconv.Itoa(len(w.schema))
-	w.read[name] = alias
-	w.schema = append(w.schema, fmt.Sprintf("%s: {name: '%s', type: %s, default_value: NULL}",
-		duck.QuoteString(name), alias, duck.QuoteString(read)))
-	return alias
+	return conv.apply(w.readColumn(readColumn{physical: protocol.PhysicalName(name), name: found.name, read: read, typ: t})), nil
 }
 
 // setMark stands for the id of the branch's row set until that is made.

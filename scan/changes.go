@@ -170,7 +170,7 @@ func (c *changeReader) addCommit(ctx context.Context, commit log.Commit) error {
 	}
 	if len(cdc) > 0 {
 		for _, file := range cdc {
-			f := &dataFile{path: file.Path, partition: partitionOf(file.PartitionValues), size: file.Size, records: -1, changeRows: true}
+			f := &dataFile{path: file.Path, number: -1, partition: partitionOf(file.PartitionValues), size: file.Size, records: -1, changeRows: true}
 			if err := c.addChange(commit, f, ""); err != nil {
 				return err
 			}
@@ -286,7 +286,7 @@ func (c *changeReader) addChange(commit log.Commit, f *dataFile, kind string) er
 
 func addedFile(add *protocol.AddFile) *dataFile {
 	return &dataFile{
-		path: add.Path, partition: partitionOf(add.PartitionValues), size: add.Size, modTime: add.ModificationTime,
+		path: add.Path, number: -1, partition: partitionOf(add.PartitionValues), size: add.Size, modTime: add.ModificationTime,
 		records: recordsOf(add.Stats), vector: add.DeletionVector,
 	}
 }
@@ -309,7 +309,7 @@ func (c *changeReader) removedFile(remove *protocol.RemoveFile) (*dataFile, erro
 		return nil, protocol.NewError("DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA",
 			"the log says that the file %s was removed, but not which partition it belonged to", remove.Path).WithTable(c.table.name)
 	}
-	f := &dataFile{path: remove.Path, partition: partitionOf(remove.PartitionValues), vector: remove.DeletionVector,
+	f := &dataFile{path: remove.Path, number: -1, partition: partitionOf(remove.PartitionValues), vector: remove.DeletionVector,
 		records: recordsOf(remove.Stats)}
 	if remove.Size != nil {
 		f.size = *remove.Size

@@ -105,6 +105,17 @@ func hiddenExpression(h HiddenColumn, config *protocol.TableConfig, facts *facts
 	}
 }
 
+// materialisedProperty is the property that names the column in which rewritten files keep a hidden column, "" for most.
+func materialisedProperty(h HiddenColumn) string {
+	switch h {
+	case RowID:
+		return rowIDProperty
+	case RowCommitVersion:
+		return rowCommitVersionProperty
+	}
+	return ""
+}
+
 // materialised prefers the value that a rewrite has stored in the file.
 func materialised(column, computed string, file func(name string) string) string {
 	if column == "" {

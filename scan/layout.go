@@ -76,6 +76,17 @@ func (c *layoutCache) get(key layoutKey) *layout {
 	return c.byFile[key]
 }
 
+func (c *layoutCache) haveAll(files []*dataFile) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range files {
+		if c.byFile[f.layoutKey()] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 func (c *layoutCache) put(key layoutKey, signature string, l *layout) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

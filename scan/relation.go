@@ -21,6 +21,8 @@ type Request struct {
 	// Predicate may leave out files none of whose rows can match, if Skip is set; rows are not filtered by it.
 	Predicate stats.Predicate
 	Skip      bool
+	// Joined says that the statement joins the relation with others, so that estimates of its rows matter.
+	Joined bool
 	// FirstParameter is the number of the first placeholder ($n) in the relation's text; 0 counts as 1. Relations of one
 	// statement are numbered one after another, and their Args joined.
 	FirstParameter int
@@ -104,7 +106,7 @@ func Build(ctx context.Context, in *duck.Instance, req Request) (*Relation, erro
 	snapshot := req.Snapshot
 	config := snapshot.Config()
 	b := &builder{
-		in: in, config: config, firstParameter: max(req.FirstParameter, 1),
+		in: in, config: config, firstParameter: max(req.FirstParameter, 1), joined: req.Joined,
 		table: tableRef{name: snapshot.Table().Name(), store: snapshot.Table().Store()},
 	}
 	for _, i := range req.Columns {
@@ -123,6 +125,9 @@ func Build(ctx context.Context, in *duck.Instance, req Request) (*Relation, erro
 	files := snapshot.Files()
 	report := Report{Version: snapshot.Version(), Files: files.Len()}
 	add := func(i int) error { return b.addSnapshotFile(files, i) }
+	if req.Skip {
+		b.bounds = &bounds{snapshot.Stats(), files.Len()}
+	}
 	if req.Skip && req.Predicate != nil {
 		result := snapshot.Stats().Prune(withoutChars(req.Predicate, config))
 		report.SkippedByPartition, report.SkippedByStats, report.By = result.SkippedByPartition, result.SkippedByStats, result.By
@@ -143,7 +148,7 @@ func Build(ctx context.Context, in *duck.Instance, req Request) (*Relation, erro
 
 func (b *builder) addSnapshotFile(files *log.Files, i int) error {
 	f := &dataFile{
-		path: files.Path(i), size: files.Size(i), modTime: files.ModificationTime(i), records: -1,
+		path: files.Path(i), number: int32(i), size: files.Size(i), modTime: files.ModificationTime(i), records: -1,
 		vector:    files.DeletionVector(i),
 		partition: func(name protocol.PhysicalName) (string, bool) { return files.PartitionValue(i, name) },
 	}
@@ -168,6 +173,14 @@ type builder struct {
 	constants      int // how many columns are per-file constants
 	files          []*dataFile
 	firstParameter int
+	joined         bool // see Request
+	bounds         *bounds
+}
+
+// bounds are the statistics that may be handed to DuckDB; nil where there are none, or skipping is off.
+type bounds struct {
+	table *stats.Table
+	files int // of the whole snapshot
 }
 
 // source says where a column's values come from.
@@ -250,7 +263,7 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 		return err
 	}
 	b.describe(&r.Report)
-	if b.needsLayouts() {
+	if b.needsLayouts() || b.wantsLayouts() {
 		if err := findLayouts(ctx, b.in, b.files); err != nil {
 			return err
 		}
@@ -307,6 +320,14 @@ func (b *builder) needsLayouts() bool {
 		}
 	}
 	return false
+}
+
+// maxFilesForEstimate is up to how many files a join is worth looking into footers for its estimates.
+const maxFilesForEstimate = 5_000
+
+// wantsLayouts says that layouts, though not needed, pay: they are known already, or the estimates matter.
+func (b *builder) wantsLayouts() bool {
+	return len(b.columns) > 0 && len(b.files) <= maxFilesForEstimate && (b.joined || layouts.haveAll(b.files))
 }
 
 // writeEmpty writes the relation of no files.
