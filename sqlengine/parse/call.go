@@ -1,6 +1,9 @@
 package parse
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // call makes a plain call of a function for a form that has its own syntax.
 func (p *parser) call(start Pos, name string, args ...Expr) *Call {
@@ -77,11 +80,21 @@ func (p *parser) callArgs(c *Call) {
 		c.Args = append(c.Args, Arg{Expr: &Literal{span: p.spanFrom(t.start), Kind: StringLiteral, Text: unitName(p.text(t))}})
 		p.expect(",")
 	}
+	var names []*Ident // of struct's members, where one is given
 	for {
 		c.Args = append(c.Args, p.arg())
+		if p.is("AS") && len(c.Name) == 1 && strings.EqualFold(c.Name[0].Name, "struct") {
+			p.advance()
+			names = append(names, make([]*Ident, len(c.Args)-len(names))...)
+			name := p.ident()
+			names[len(c.Args)-1] = &name
+		}
 		if !p.accept(",") {
 			break
 		}
+	}
+	if names != nil {
+		p.nameMembers(c, names)
 	}
 	p.acceptNulls(c)
 	if p.is("ORDER") {
@@ -102,6 +115,30 @@ func (p *parser) callArgs(c *Call) {
 	if !p.accept(")") {
 		p.fail("','", "')'")
 	}
+}
+
+// nameMembers makes Spark's struct(a AS x, b) the call named_struct('x', a, 'b', b). A member without a name has its column's, or
+// its place's.
+func (p *parser) nameMembers(c *Call, names []*Ident) {
+	var args []Arg
+	for i, a := range c.Args {
+		name := "col" + strconv.Itoa(i+1)
+		switch x := a.Expr.(type) {
+		case *Star:
+			p.refuse(x.At(), "* beside members with names is not supported in struct: list the columns")
+		case *Column:
+			name = x.Name[len(x.Name)-1].Name
+		case *Field:
+			name = x.Name.Name
+		}
+		if i < len(names) && names[i] != nil {
+			name = names[i].Name
+		}
+		at := a.Expr.At()
+		args = append(args, Arg{Expr: &Literal{span: span{Start: at, Stop: at.Offset}, Kind: StringLiteral, Text: name}}, a)
+	}
+	c.Name = Name{{Name: "named_struct", Pos: c.Name[0].Pos}}
+	c.Args = args
 }
 
 // usingArg reads USING charset as an argument named using.

@@ -369,6 +369,8 @@ func (p *parser) indexHints() {
 			}
 		}
 		p.expect(")")
-		p.accept(",")
+		if p.is(",") && p.isAt(1, "USE", "FORCE", "IGNORE") && p.isAt(2, "INDEX", "KEY") {
+			p.advance()
+		}
 	}
 }

@@ -83,7 +83,9 @@ func (p *parser) advance() token {
 	t := p.tok()
 	p.previous = t
 	p.head++
-	if p.head == len(p.window) || p.head > 256 {
+	// The window is moved up only when most of it is behind, so that each token is moved a bounded number of times however far ahead
+	// a statement had to be looked at.
+	if p.head == len(p.window) || p.head > max(256, len(p.window)/2) {
 		p.window = p.window[:copy(p.window, p.window[p.head:])]
 		p.head = 0
 	}
