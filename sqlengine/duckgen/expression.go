@@ -19,6 +19,13 @@ func (p *printer) primary(e expr.Expr) string {
 
 // expr prints an expression as it stands alone: in a list, an item, a condition.
 func (p *printer) expr(e expr.Expr) string {
+	if p.err != nil {
+		return "NULL"
+	}
+	if p.levels++; p.levels > maxLevels {
+		return p.limit("an expression is nested more than %d levels deep", maxLevels)
+	}
+	defer func() { p.levels-- }()
 	switch e := e.(type) {
 	case *expr.Literal:
 		return p.literal(e)
@@ -62,7 +69,7 @@ func (p *printer) expr(e expr.Expr) string {
 			word = " ILIKE "
 		}
 		text := p.primary(e.Operand) + word + p.primary(e.Pattern)
-		if e.Escape != 0 {
+		if e.Escape != 0 && !withoutEscapes(e) {
 			text += " ESCAPE " + p.text(string(e.Escape))
 		}
 		return text
@@ -100,6 +107,13 @@ func (p *printer) expr(e expr.Expr) string {
 		return "GROUPING(" + p.list(e.Args) + ")"
 	}
 	return p.fail("an expression of an unknown kind %T", e)
+}
+
+// withoutEscapes says that a pattern is a constant without the escape character. DuckDB has fast ways for LIKE, and statistics
+// of files for a prefix, but none for LIKE ... ESCAPE.
+func withoutEscapes(e *expr.Like) bool {
+	pattern, ok := e.Pattern.(*expr.Literal)
+	return ok && !strings.ContainsRune(pattern.Value.Str, e.Escape)
 }
 
 // in prints an IN list. A NULL in the list becomes a term of its own, which has the same truth: DuckDB 2.0 breaks with an INTERNAL

@@ -39,15 +39,30 @@ func Expression(e expr.Expr, opts Options) (string, []any, error) {
 	return text, p.args, p.err
 }
 
+// Bounds on what a tree may become as text. A template that names an operand twice doubles it, so a short statement of nested calls
+// would fill the memory; and DuckDB's parser takes expressions of at most 1000 levels.
+const (
+	maxRepeated = 8 << 20 // bytes of an operand that a template names more than once
+	maxLevels   = 1000    // levels of an expression
+)
+
 type printer struct {
-	opts Options
-	args []any
-	err  error
+	opts   Options
+	args   []any
+	err    error
+	levels int
 }
 
 func (p *printer) fail(format string, args ...any) string {
 	if p.err == nil {
 		p.err = protocol.NewError(protocol.ClassInternal, format, args...)
+	}
+	return "NULL"
+}
+
+func (p *printer) limit(format string, args ...any) string {
+	if p.err == nil {
+		p.err = protocol.NewError("DELTASQL_LIMIT_EXCEEDED", format, args...).WithHint("compute parts of it in subqueries of FROM")
 	}
 	return "NULL"
 }

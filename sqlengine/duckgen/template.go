@@ -20,6 +20,7 @@ func (p *printer) template(sql string, args []expr.Expr) string {
 // parentheses elsewhere unless they hold together. Text in quotes is left as it is.
 func (p *printer) fill(sql string, texts []string) string {
 	var out strings.Builder
+	used := make([]bool, len(texts))
 	for i := 0; i < len(sql); {
 		switch c := sql[i]; c {
 		case '\'', '"':
@@ -33,6 +34,10 @@ func (p *printer) fill(sql string, texts []string) string {
 					if n < 0 || n >= len(texts) {
 						return p.fail("the template %q names an operand that is not there", sql)
 					}
+					if used[n] && len(texts[n]) > maxRepeated {
+						return p.limit("an operand of more than %d bytes stands for several parts of an expression", maxRepeated)
+					}
+					used[n] = true
 					after := i + end + 1
 					if alone(sql[:i], sql[after:]) || selfContained(texts[n]) {
 						out.WriteString(texts[n])
