@@ -290,25 +290,16 @@ func (e *env) expand(s *parse.Star) ([]column, error) {
 	return columns, nil
 }
 
+// except drops columns of a star. A bare name is looked up among the star's own columns, so that a.* EXCEPT (x) does not ask
+// whether b has an x as well.
 func (e *env) except(columns []column, names []parse.Name) ([]column, error) {
 	drop := map[int]bool{}
 	for _, name := range names {
-		value, err := e.scope.local(name)
+		found, err := e.starColumn(columns, name)
 		if err != nil {
 			return nil, err
 		}
-		found := false
-		for i, c := range columns {
-			if strings.EqualFold(c.name, name[len(name)-1].Name) && (len(name) == 1 || value != nil && same(value, c.value)) {
-				drop[i], found = true, true
-			}
-		}
-		if !found && value != nil && len(name) > 1 {
-			return nil, fail("UNSUPPORTED_FEATURE", name[0].Pos, "EXCEPT of the struct member %s is not supported", spelled(name))
-		}
-		if !found {
-			return nil, e.scope.unresolved(name, nil)
-		}
+		drop[found] = true
 	}
 	out := columns[:0:0]
 	for i, c := range columns {
@@ -320,6 +311,34 @@ func (e *env) except(columns []column, names []parse.Name) ([]column, error) {
 		return nil, fail("EXCEPT_COLUMNS_EMPTY", names[0][0].Pos, "EXCEPT leaves no column")
 	}
 	return out, nil
+}
+
+// starColumn is the place of the one column among a star's that a name of EXCEPT means.
+func (e *env) starColumn(columns []column, name parse.Name) (int, error) {
+	var value expr.Expr
+	if len(name) > 1 {
+		var err error
+		if value, err = e.scope.local(name); err != nil {
+			return 0, err
+		}
+	}
+	found := -1
+	for i, c := range columns {
+		if !strings.EqualFold(c.name, name[len(name)-1].Name) || len(name) > 1 && (value == nil || !same(value, c.value)) {
+			continue
+		}
+		if found >= 0 && !same(columns[found].value, c.value) {
+			return 0, ambiguous(name, e.scope)
+		}
+		found = i
+	}
+	switch {
+	case found >= 0:
+		return found, nil
+	case value != nil:
+		return 0, fail("UNSUPPORTED_FEATURE", name[0].Pos, "EXCEPT of the struct member %s is not supported", spelled(name))
+	}
+	return 0, e.scope.unresolved(name, nil)
 }
 
 // condition binds a boolean expression: WHERE, ON, HAVING, QUALIFY.
