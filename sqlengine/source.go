@@ -27,7 +27,10 @@ func (s *tableSource) Columns() []expr.Column0 { return s.columns }
 func newTableSource(t target, snapshot *log.Snapshot) *tableSource {
 	s := &tableSource{target: t, snapshot: snapshot}
 	for _, field := range snapshot.Config().Schema.Fields {
-		s.columns = append(s.columns, expr.Column0{Name: string(field.Name), Out: out(len(s.columns)), Type: field.Type, Nullable: field.Nullable})
+		char, _ := scan.CharLength(field)
+		s.columns = append(s.columns, expr.Column0{
+			Name: string(field.Name), Out: out(len(s.columns)), Type: field.Type, Nullable: field.Nullable, CharLength: char,
+		})
 	}
 	for _, h := range scan.Hidden(snapshot.Config()) {
 		info := h.Info()
