@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +24,8 @@ type scanned struct {
 	name    string
 	version string // "version 7", "changes 3 to 9"
 	report  scan.Report
-	answer  string // set where statistics answered and no file is read
+	answer  string  // set where statistics answered and no file is read
+	sizes   []int64 // bytes of the snapshot's files, ascending
 }
 
 // explainStatement answers EXPLAIN: one text column, plan, a line a row.
@@ -113,6 +115,10 @@ func (x *explanation) lines(bars bool) []string {
 		if bars && r.Files > 0 {
 			out = append(out, "  "+skippingBar(r))
 		}
+		if bars && len(s.sizes) > 1 {
+			low, middle, high := s.sizes[0], s.sizes[len(s.sizes)/2], s.sizes[len(s.sizes)-1]
+			out = append(out, fmt.Sprintf("  file sizes %s  %s to %s, median %s", sizesPlot(s.sizes), byteText(low), byteText(high), byteText(middle)))
+		}
 		out = append(out, "")
 	}
 	return out
@@ -138,6 +144,31 @@ func skippingBar(r scan.Report) string {
 		}
 	}
 	return "[" + strings.Repeat("█", read) + strings.Repeat("▒", byStats) + strings.Repeat("░", byPartition) + "]  █ read  ▒ skipped by statistics  ░ skipped by partition"
+}
+
+// sizesPlot draws how many files there are of each size, on a logarithmic scale from the smallest to the largest.
+func sizesPlot(ascending []int64) string {
+	const columns = 16
+	var counts [columns]int
+	low, high := math.Log(float64(max(ascending[0], 1))), math.Log(float64(max(ascending[len(ascending)-1], 1)))
+	most := 0
+	for _, size := range ascending {
+		at := 0
+		if high > low {
+			at = min(int((math.Log(float64(max(size, 1)))-low)/(high-low)*columns), columns-1)
+		}
+		counts[at]++
+		most = max(most, counts[at])
+	}
+	levels := []rune("▁▂▃▄▅▆▇█")
+	plot := make([]rune, columns)
+	for i, n := range counts {
+		plot[i] = ' '
+		if n > 0 {
+			plot[i] = levels[(n*len(levels)-1)/most]
+		}
+	}
+	return "[" + string(plot) + "]"
 }
 
 // analyze runs the statement to its end and measures it.

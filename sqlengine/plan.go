@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"deltasql/sqlengine/meta"
 	"deltasql/sqlengine/parse"
 	"deltasql/stats"
+	"deltasql/txn/log"
 )
 
 // plan is a statement for DuckDB: its text, its bound values, and what its result means.
@@ -216,6 +218,9 @@ func (pl *planner) build(r *expr.Relation, bindValue func(any) string) (string, 
 			return "", withTable(translate(err, source.target.shown()), source.target)
 		}
 		pl.add(relation, source.target.shown(), "version "+strconv.FormatInt(source.snapshot.Version(), 10), bindValue)
+		if explain := st.explain; explain != nil {
+			explain.scans[len(explain.scans)-1].sizes = fileSizes(source.snapshot.Files())
+		}
 		return scanText(relation, outs), nil
 	case *changesSource:
 		relation, err := source.build(st.ctx, pl.instance, first)
@@ -255,6 +260,16 @@ func scanText(relation *scan.Relation, outs []string) string {
 		return "(" + relation.SQL + ")"
 	}
 	return "(SELECT " + strings.Join(items, ", ") + " FROM (" + relation.SQL + "))"
+}
+
+// fileSizes are the sizes of a snapshot's files, ascending.
+func fileSizes(files *log.Files) []int64 {
+	sizes := make([]int64, files.Len())
+	for i := range sizes {
+		sizes[i] = files.Size(i)
+	}
+	slices.Sort(sizes)
+	return sizes
 }
 
 // wanted splits the columns that a scan uses into those of the schema and hidden ones, with their names for the printer.

@@ -342,7 +342,7 @@ func TestExplain(t *testing.T) {
 		t.Errorf("%s\n%v", text, err)
 	}
 	_, rows, err = answer(s, "EXPLAIN ANALYZE SELECT * FROM people ORDER BY id")
-	if text = strings.Join(rows, "\n"); err != nil || !strings.Contains(text, "rows returned") {
+	if text = strings.Join(rows, "\n"); err != nil || !strings.Contains(text, "rows returned") || !strings.Contains(text, "file sizes [") {
 		t.Errorf("%s\n%v", text, err)
 	}
 	_, rows, err = answer(s, "EXPLAIN EXTENDED SELECT * FROM people")
