@@ -9,9 +9,9 @@ import (
 	"deltasql/stats"
 )
 
-// charLength is n for a column declared CHAR(n). Such values lie in files as they were written and are padded with blanks
+// CharLength is n for a column declared CHAR(n). Such values lie in files as they were written and are padded with blanks
 // when they are read, as the reference does; CHAR inside a nested type is left as it lies.
-func charLength(field protocol.Field) (int, bool) {
+func CharLength(field protocol.Field) (int, bool) {
 	declared, ok := field.Metadata.CharVarchar()
 	if !ok || field.Type.Kind != protocol.KindString {
 		return 0, false
@@ -26,7 +26,7 @@ func charLength(field protocol.Field) (int, bool) {
 
 // padded writes the padding around the expression of a CHAR column's value; length counts characters.
 func padded(field protocol.Field, expression string) string {
-	n, ok := charLength(field)
+	n, ok := CharLength(field)
 	if !ok {
 		return expression
 	}
@@ -41,7 +41,7 @@ func withoutChars(p stats.Predicate, config *protocol.TableConfig) stats.Predica
 		}
 		for i, field := range config.Schema.Fields {
 			if config.PhysicalName(i) == l.Path[0] {
-				_, ok := charLength(field)
+				_, ok := CharLength(field)
 				return ok
 			}
 		}

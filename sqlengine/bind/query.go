@@ -65,7 +65,7 @@ func (b *binder) output(q *expr.Query, columns []expr.Column0) {
 	out := b.relation(expr.RelQuery, "")
 	out.Columns = make([]expr.Column0, len(columns))
 	for i, c := range columns {
-		out.Columns[i] = expr.Column0{Name: c.Name, Out: "c" + strconv.Itoa(i), Type: c.Type, Nullable: c.Nullable}
+		out.Columns[i] = expr.Column0{Name: c.Name, Out: "c" + strconv.Itoa(i), Type: c.Type, Nullable: c.Nullable, CharLength: c.CharLength}
 	}
 	q.Output, q.Columns = out, out.Columns
 }

@@ -82,7 +82,7 @@ func (k *block) finish(out *expr.Query, q *parse.Query) error {
 	columns := make([]expr.Column0, len(k.items))
 	for i, it := range k.items {
 		k.sel.Items = append(k.sel.Items, it.value)
-		columns[i] = expr.Column0{Name: it.name, Type: it.value.Type(), Nullable: it.value.Nullable()}
+		columns[i] = expr.Column0{Name: it.name, Type: it.value.Type(), Nullable: it.value.Nullable(), CharLength: expr.CharLength(it.value)}
 	}
 	k.sel.Visible = len(k.items)
 	out.Body = k.sel

@@ -76,7 +76,7 @@ func (b *binder) compare(op string, left, right Expr, at parse.Pos) (Expr, error
 				WithHint("cast it to the type of the other side, or take the part to compare")
 		}
 	}
-	left, right = integralSide(left, right)
+	left, right = charSides(integralSide(left, right))
 	if b.ctx.Dialect == MySQL {
 		left, right = dateBesideText(left, right)
 	}
@@ -191,7 +191,7 @@ func (b *binder) in2(operand Expr, list []Expr, not bool, at parse.Pos) (Expr, e
 	null := operand.Nullable()
 	for i, item := range list {
 		null = null || item.Nullable()
-		_, list[i] = integralSide(operand, item)
+		_, list[i] = charSides(integralSide(operand, item))
 		itemType, ok := comparable2(operand.Type(), list[i].Type(), b.ctx)
 		if !ok || !isOrderable(itemType) {
 			return nil, mismatch(at, "DATA_DIFF_TYPES", "IN compares %s with %s", operand.Type(), item.Type())

@@ -231,6 +231,8 @@ type Column0 struct {
 	Type     protocol.DataType
 	Nullable bool
 	Hidden   bool // not part of * (_metadata and kin)
+	// CharLength is n of a column declared CHAR(n), 0 for others; such a column is a STRING whose values come padded.
+	CharLength int
 }
 
 // Scan is a use of a table's snapshot. Source is opaque here; the engine plans it.

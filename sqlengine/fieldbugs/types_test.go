@@ -41,11 +41,18 @@ func TestTY02CharAndVarchar(t *testing.T) {
 	tb := newTable(t, columns("id long", char("c", "varchar(5)"), char("f", "char(3)")))
 	tb.parquet("a.parquet", "SELECT 1::BIGINT AS id, 'ünïcö' AS c, 'a' AS f UNION ALL SELECT 2, 'longer than five', 'a  ' UNION ALL SELECT 3, 'a ', 'abc'")
 	tb.commit(1, tb.add("a.parquet", bounds(3, "f", `"a"`, `"abc"`, 0)))
-	// CHAR is shown padded; what was written too long is shown, never cut.
+	// CHAR is shown and compared as padded, VARCHAR as it is; what was written too long is shown, never cut.
 	tb.want("SELECT id, c, f FROM $t", `1,"ünïcö","a  "`, `2,"longer than five","a  "`, `3,"a ","abc"`)
-	tb.wantIDs("f = 'a  '", 1, 2)
-	tb.wantIDs("c = 'a'")
-	tb.wantIDs("c = 'a '", 3)
+	for _, from := range []string{"$t", "(SELECT id, f, c FROM $t)"} {
+		for condition, rows := range map[string][]string{
+			"f = 'a'": {"1", "2"}, "f = 'a  '": {"1", "2"}, "'a' = f": {"1", "2"}, "f IN ('a', 'zz')": {"1", "2"}, "f NOT IN ('a', 'zz')": {"3"}, "f > 'a'": {"3"},
+			"f <> 'a '": {"3"}, "f <=> 'a'": {"1", "2"}, "f BETWEEN 'a' AND 'a'": {"1", "2"}, "f = 'abc'": {"3"}, "f = 'a   '": nil, "c = 'a'": nil, "c = 'a '": {"3"},
+			"CASE f WHEN 'a' THEN true ELSE false END": {"1", "2"}, "f IS DISTINCT FROM 'a'": {"3"}, "f = NULL": nil,
+		} {
+			tb.want("SELECT id FROM "+from+" WHERE "+condition, rows...)
+		}
+	}
+	tb.want("SELECT l.id, r.id FROM $t l JOIN $t r ON l.f = r.f AND l.id < r.id", "1,2")
 }
 
 func TestTY04FieldAddedInsideANestedStruct(t *testing.T) {
