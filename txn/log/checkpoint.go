@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -60,14 +61,14 @@ func (t *Table) loadCheckpoint(ctx context.Context, s *state, c *checkpoint) err
 		if err != nil {
 			return err
 		}
-		columns, err := t.describe(ctx, paths[0])
+		groups, err := t.groupByColumns(ctx, paths)
 		if err != nil {
 			return damaged(c.name(), err)
 		}
-		if sidecars, err = t.loadSingles(ctx, s, columns, paths); err != nil {
+		if sidecars, err = t.loadSingles(ctx, s, groups); err != nil {
 			return damaged(c.name(), err)
 		}
-		if err := t.loadAdds(ctx, s, columns, paths); err != nil {
+		if err := t.loadAdds(ctx, s, groups); err != nil {
 			return damaged(c.name(), err)
 		}
 	}
@@ -104,6 +105,32 @@ func (s *state) applyManifest(manifest *commit) ([]*protocol.Sidecar, error) {
 	return sidecars, s.applyCommit(manifest)
 }
 
+// fileGroup are Parquet files that have the same columns.
+type fileGroup struct {
+	columns *duckType // a struct
+	paths   []string
+}
+
+// groupByColumns divides the files of one checkpoint, keeping their order within a group. Read in one query, files take
+// the columns of the first: a sidecar that was written before the table had deletion vectors, and serves a later
+// checkpoint too, would hide the vectors of all others.
+func (t *Table) groupByColumns(ctx context.Context, paths []string) ([]fileGroup, error) {
+	var groups []fileGroup
+	for _, path := range paths {
+		columns, err := t.describe(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(groups, func(g fileGroup) bool { return reflect.DeepEqual(g.columns, columns) })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, fileGroup{columns: columns})
+		}
+		groups[at].paths = append(groups[at].paths, path)
+	}
+	return groups, nil
+}
+
 // describe gives the columns of a Parquet file as the members of a struct.
 func (t *Table) describe(ctx context.Context, localPath string) (*duckType, error) {
 	columns := &duckType{name: "STRUCT"}
@@ -119,64 +146,74 @@ func (t *Table) describe(ctx context.Context, localPath string) (*duckType, erro
 		}
 		return nil
 	})
-	return columns, err
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Base(localPath), err)
+	}
+	return columns, nil
 }
 
 // loadSingles applies the non-file actions of Parquet files, and gives the sidecars.
-func (t *Table) loadSingles(ctx context.Context, s *state, columns *duckType, paths []string) ([]*protocol.Sidecar, error) {
-	sql, kinds := singlesSQL(columns, paths)
-	if sql == "" {
-		return nil, nil
-	}
-	singles := &commit{version: s.version, file: path.Base(paths[0])}
+func (t *Table) loadSingles(ctx context.Context, s *state, groups []fileGroup) ([]*protocol.Sidecar, error) {
+	singles := &commit{version: s.version, file: path.Base(groups[0].paths[0])}
 	var sidecars []*protocol.Sidecar
-	err := t.parquet.Query(ctx, sql, nil, func(batch Batch) error {
-		for row := range batch.Len() {
-			for column, kind := range kinds {
-				text, ok := batch.Bytes(column, row)
-				if !ok {
-					continue
-				}
-				action, err := protocol.ParseAction(fmt.Appendf(nil, `{"%s":%s}`, kind, text))
-				if err != nil {
-					return err
-				}
-				if action.Sidecar != nil {
-					sidecars = append(sidecars, action.Sidecar)
-					continue
-				}
-				singles.add(action)
-			}
+	for _, group := range groups {
+		sql, kinds := singlesSQL(group.columns, group.paths)
+		if sql == "" {
+			continue
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		err := t.parquet.Query(ctx, sql, nil, func(batch Batch) error {
+			for row := range batch.Len() {
+				for column, kind := range kinds {
+					text, ok := batch.Bytes(column, row)
+					if !ok {
+						continue
+					}
+					action, err := protocol.ParseAction(fmt.Appendf(nil, `{"%s":%s}`, kind, text))
+					if err != nil {
+						return err
+					}
+					if action.Sidecar != nil {
+						sidecars = append(sidecars, action.Sidecar)
+						continue
+					}
+					singles.add(action)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return sidecars, s.applySingles(singles)
 }
 
-// loadAdds appends the add actions of Parquet files that have the given columns.
-func (t *Table) loadAdds(ctx context.Context, s *state, columns *duckType, paths []string) error {
-	addType := columns.field("add")
-	if addType == nil {
-		return nil
+// loadAdds appends the add actions of Parquet files.
+func (t *Table) loadAdds(ctx context.Context, s *state, groups []fileGroup) error {
+	for _, group := range groups {
+		addType := group.columns.field("add")
+		if addType == nil {
+			continue
+		}
+		add := &columnExpr{quoteName("add"), addType}
+		counts, err := t.readFooters(ctx, group.paths)
+		if err != nil {
+			return err
+		}
+		partitions := s.partitionNames()
+		if values := add.field("partitionValues"); values != nil && values.duckType.name != "MAP" {
+			partitions = nil
+		}
+		sql, ok := addsSQL(add, group.paths, partitions, counts)
+		if !ok {
+			continue
+		}
+		s.reserve(counts.adds())
+		if err := t.parquet.Query(ctx, sql, nil, (&addLoader{state: s, partitions: partitions}).load); err != nil {
+			return err
+		}
 	}
-	add := &columnExpr{quoteName("add"), addType}
-	counts, err := t.readFooters(ctx, paths)
-	if err != nil {
-		return err
-	}
-	partitions := s.partitionNames()
-	if values := add.field("partitionValues"); values != nil && values.duckType.name != "MAP" {
-		partitions = nil
-	}
-	sql, ok := addsSQL(add, paths, partitions, counts)
-	if !ok {
-		return nil
-	}
-	s.reserve(counts.adds())
-	return t.parquet.Query(ctx, sql, nil, (&addLoader{state: s, partitions: partitions}).load)
+	return nil
 }
 
 // readFooters finds out which leaves of add hold anything.
@@ -187,9 +224,8 @@ func (t *Table) readFooters(ctx context.Context, paths []string) (footers, error
 			leaf, _ := batch.Bytes(0, row)
 			nulls, ok1 := batch.Int64(1, row)
 			values, ok2 := batch.Int64(2, row)
-			if unknown, ok3 := batch.Int64(3, row); ok1 && ok2 && ok3 && unknown == 0 {
-				counts[string(leaf)] = leafCounts{nulls, values}
-			}
+			unknown, ok3 := batch.Int64(3, row)
+			counts[string(leaf)] = leafCounts{nulls, values, ok1 && ok2 && ok3 && unknown == 0}
 		}
 		return nil
 	})
@@ -319,30 +355,12 @@ func (t *Table) loadSidecars(ctx context.Context, s *state, c *checkpoint, sidec
 		}
 		paths[i] = local
 	}
-	columns, err := t.describe(ctx, paths[0])
+	groups, err := t.groupByColumns(ctx, paths)
 	if err == nil {
-		rows := s.columns.rows
-		err = t.loadAdds(ctx, s, columns, paths)
-		if err != nil && s.columns.rows == rows && len(paths) > 1 && ctx.Err() == nil {
-			err = t.loadEach(ctx, s, paths)
-		}
+		err = t.loadAdds(ctx, s, groups)
 	}
 	if err != nil {
 		return damaged(c.name()+" (its sidecars)", err)
-	}
-	return nil
-}
-
-// loadEach loads files one by one, for sidecars whose columns differ.
-func (t *Table) loadEach(ctx context.Context, s *state, paths []string) error {
-	for _, local := range paths {
-		columns, err := t.describe(ctx, local)
-		if err == nil {
-			err = t.loadAdds(ctx, s, columns, []string{local})
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path.Base(local), err)
-		}
 	}
 	return nil
 }

@@ -230,10 +230,14 @@ func footersSQL(paths []string) string {
 		FROM parquet_metadata(` + fileList(paths) + `) WHERE starts_with(path_in_schema, 'add, ') GROUP BY path_in_schema`
 }
 
-// footers is what footersSQL found, by leaf ("add, stats"); leaves for which it is not recorded are left out.
+// footers is what footersSQL found, by leaf ("add, stats").
 type footers map[string]leafCounts
 
-type leafCounts struct{ nulls, values int64 }
+// leafCounts are a leaf's numbers of NULLs and of values; they mean nothing unless every row group records them.
+type leafCounts struct {
+	nulls, values int64
+	known         bool
+}
 
 // allNull tells for certain that every leaf of a member is NULL everywhere.
 func (f footers) allNull(member string) bool {
@@ -242,7 +246,7 @@ func (f footers) allNull(member string) bool {
 		if leaf != member && !strings.HasPrefix(leaf, member+", ") {
 			continue
 		}
-		if counts.nulls != counts.values {
+		if !counts.known || counts.nulls != counts.values {
 			return false
 		}
 		found = true
@@ -253,14 +257,16 @@ func (f footers) allNull(member string) bool {
 // adds is the number of add actions, 0 where it is not recorded.
 func (f footers) adds() int {
 	paths := f["add, path"]
+	if !paths.known {
+		return 0
+	}
 	return int(max(0, paths.values-paths.nulls))
 }
 
 // completeStats tells for certain that each add has its statistics as JSON.
 func (f footers) completeStats() bool {
-	paths, ok1 := f["add, path"]
-	stats, ok2 := f["add, stats"]
-	return ok1 && ok2 && paths == stats
+	paths, stats := f["add, path"], f["add, stats"]
+	return paths.known && stats.known && paths == stats
 }
 
 // statsSQL is the statistics as JSON text: the string where there is one, else the struct put into the same form.

@@ -17,10 +17,11 @@ type fakeParquet struct {
 	queries []string
 }
 
-// fakeFile is a checkpoint: its non-file actions by kind as JSON, and the paths of its adds.
+// fakeFile is a checkpoint: its non-file actions by kind as JSON, the paths of its adds, and more members of add's type.
 type fakeFile struct {
-	singles map[string][]string
-	adds    []string
+	singles    map[string][]string
+	adds       []string
+	addMembers string
 }
 
 // fakeBatch is rows of string, int64 or nil.
@@ -55,7 +56,7 @@ func (p *fakeParquet) Query(_ context.Context, sql string, _ []any, each func(Ba
 	case strings.Contains(sql, "DESCRIBE"):
 		return each(fakeBatch{
 			{"protocol", "STRUCT(minReaderVersion INTEGER)"}, {"metaData", "STRUCT(id VARCHAR)"},
-			{"sidecar", "STRUCT(path VARCHAR)"}, {"add", "STRUCT(path VARCHAR)"},
+			{"sidecar", "STRUCT(path VARCHAR)"}, {"add", "STRUCT(path VARCHAR" + files[0].addMembers + ")"},
 		})
 	case strings.Contains(sql, "parquet_metadata"):
 		return nil
@@ -171,6 +172,9 @@ func TestStartsAtTheBestCheckpoint(t *testing.T) {
 			if snapshot.Version() != 4 || live(snapshot) != all {
 				t.Errorf("version %d: %q", snapshot.Version(), live(snapshot))
 			}
+			if warnings := snapshot.Warnings(); strings.HasSuffix(c.name, "damaged") != (len(warnings) == 1 && strings.Contains(warnings[0], "3.checkpoint.parquet")) {
+				t.Errorf("warnings %q", warnings)
+			}
 			if files := snapshot.Segment().Files(); files[0] != logFolder+longName(c.starts) {
 				t.Errorf("made from %q", files)
 			}
@@ -219,6 +223,30 @@ func TestMissingSidecarIsNamed(t *testing.T) {
 	}
 }
 
+// Files of one checkpoint may have different columns: each is read with its own.
+func TestSidecarsWithDifferentColumns(t *testing.T) {
+	vectors := ", deletionVector STRUCT(storageType VARCHAR)"
+	dir := newLog(t, "-- 1.json --\nadd d\n-- 1.checkpoint.parquet --\nP\n-- _sidecars/old.parquet --\nP\n-- _sidecars/new.parquet --\nP\n-- _sidecars/older.parquet --\nP\n")
+	parquet := &fakeParquet{files: map[string]fakeFile{
+		checkpointPath("1.checkpoint.parquet"):    {singles: tableRows("old.parquet", "new.parquet", "older.parquet")},
+		checkpointPath("_sidecars/old.parquet"):   {adds: []string{"a"}},
+		checkpointPath("_sidecars/new.parquet"):   {adds: []string{"b"}, addMembers: vectors},
+		checkpointPath("_sidecars/older.parquet"): {adds: []string{"c"}},
+	}}
+	if snapshot := mustSnapshot(t, OpenTable(dir, "t", parquet)); live(snapshot) != "a b c" {
+		t.Errorf("files %q", live(snapshot))
+	}
+	for _, sql := range parquet.queries {
+		if !strings.HasPrefix(sql, "SELECT CAST(struct_extract(") || !strings.Contains(sql, "_sidecars") {
+			continue
+		}
+		isNew := strings.Contains(sql, "new.parquet")
+		if isNew == strings.Contains(sql, "old.parquet") || isNew != strings.Contains(sql, "'storageType'") {
+			t.Errorf("query %s", sql)
+		}
+	}
+}
+
 func TestCancelledCheckpointReadIsNoDamage(t *testing.T) {
 	dir := newLog(t, "-- 0.json --\ntable\n-- 0.checkpoint.parquet --\nP\n")
 	_, err := OpenTable(dir, "t", failingParquet{context.Canceled}).Snapshot(context.Background())
@@ -262,11 +290,18 @@ func TestFileListsHaveNoWildcards(t *testing.T) {
 
 func TestFooters(t *testing.T) {
 	f := footers{
-		"add, path": {1, 10}, "add, stats": {1, 10}, "add, tags, key_value, key": {10, 10}, "add, tags, key_value, value": {10, 10},
-		"add, deletionVector, offset": {10, 10}, "add, deletionVector, cardinality": {9, 10},
+		"add, path": {1, 10, true}, "add, stats": {1, 10, true},
+		"add, tags, key_value, key": {10, 10, true}, "add, tags, key_value, value": {10, 10, true},
+		"add, deletionVector, offset": {10, 10, true}, "add, deletionVector, cardinality": {9, 10, true},
 	}
 	got := []bool{f.completeStats(), f.allNull("add, tags"), f.allNull("add, deletionVector"), f.allNull("add, baseRowId"), f.allNull("add, tag")}
-	if want := []bool{true, true, false, false, false}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if want := []bool{true, true, false, false, false}; !slices.Equal(got, want) || f.adds() != 9 {
+		t.Errorf("%v, want %v; %d adds", got, want, f.adds())
+	}
+	// What some row group does not record is not known, and all leaves of a member count.
+	f["add, path"], f["add, stats"] = leafCounts{0, 0, false}, leafCounts{0, 0, false}
+	f["add, deletionVector, cardinality"] = leafCounts{10, 10, false}
+	if f.completeStats() || f.allNull("add, deletionVector") || f.adds() != 0 {
+		t.Errorf("of unknown counts: %v %v %d", f.completeStats(), f.allNull("add, deletionVector"), f.adds())
 	}
 }

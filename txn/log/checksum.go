@@ -68,7 +68,7 @@ func (s *Snapshot) differences(c *protocol.VersionChecksum) []string {
 	if c.Metadata != nil && !sameMetadata(c.Metadata, &s.config.Metadata) {
 		found = append(found, "metadata differs")
 	}
-	if c.Protocol != nil && !sameProtocol(c.Protocol, &s.config.Protocol) {
+	if c.Protocol != nil && !c.Protocol.Equal(s.config.Protocol) {
 		found = append(found, "protocol differs")
 	}
 	return found
@@ -77,12 +77,4 @@ func (s *Snapshot) differences(c *protocol.VersionChecksum) []string {
 func sameMetadata(a, b *protocol.Metadata) bool {
 	return a.ID == b.ID && a.SchemaString == b.SchemaString && slices.Equal(a.PartitionColumns, b.PartitionColumns) &&
 		maps.Equal(a.Configuration, b.Configuration)
-}
-
-// sameProtocol compares without the order of features, which has no meaning.
-func sameProtocol(a, b *protocol.Protocol) bool {
-	sorted := func(names []string) []string { return slices.Sorted(slices.Values(names)) }
-	return a.MinReaderVersion == b.MinReaderVersion && a.MinWriterVersion == b.MinWriterVersion &&
-		slices.Equal(sorted(a.ReaderFeatures), sorted(b.ReaderFeatures)) &&
-		slices.Equal(sorted(a.WriterFeatures), sorted(b.WriterFeatures))
 }

@@ -130,8 +130,9 @@ func (c *commit) readLarge(ctx context.Context, st store.Store, size int64) erro
 		if err != nil {
 			return storageError(c.file, err)
 		}
-		if len(piece) == 0 {
-			break // the file is shorter than it was listed
+		if len(piece) == 0 { // the file is shorter than it was listed: what there is must be whole
+			_, err := c.parseLines(carried, line)
+			return err
 		}
 		offset += int64(len(piece))
 		end := bytes.LastIndexByte(piece, '\n') + 1

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -164,10 +163,10 @@ func (s *Segment) Files() []string {
 // errIncomplete says that a listing does not show the files of a version; more of the log must be listed, or it is gone.
 var errIncomplete = errors.New("the log does not go back far enough")
 
-// segment chooses the files that rebuild a version, math.MaxInt64 for the newest; files whose names are in the set are
+// segment chooses the files that rebuild a version, which may be latestVersion; files whose names are in the set are
 // passed over. Of several ways it takes the newest checkpoint.
 func (l *listing) segment(version int64, excluded map[string]bool) (*Segment, error) {
-	if version == math.MaxInt64 {
+	if version == latestVersion {
 		version = l.latest()
 	}
 	segment := &Segment{Version: version, checksum: l.checksums[version]}

@@ -67,6 +67,6 @@ func (s *Snapshot) Domains() map[string]protocol.DomainMetadata { return maps.Cl
 // Transactions are the newest transaction identifiers by application; the map is the caller's.
 func (s *Snapshot) Transactions() map[string]protocol.SetTransaction { return maps.Clone(s.state.txns) }
 
-// Warnings are what is wrong with the log without making the version unreadable: actions against the rules, and a
-// checksum file that disagrees. Each starts with an error class in brackets.
+// Warnings are what is wrong with the log without making the version unreadable: actions against the rules, a damaged
+// checkpoint that others made good, and a checksum file that disagrees. Each starts with an error class in brackets.
 func (s *Snapshot) Warnings() []string { return s.warnings }

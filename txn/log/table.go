@@ -18,7 +18,8 @@ const (
 	maxHintBytes = 4 << 20
 	// olderSnapshots is how many snapshots of older versions are kept for repeated time travel.
 	olderSnapshots = 4
-	latestVersion  = math.MaxInt64
+	// latestVersion stands for the newest version; no caller can ask for it by a number.
+	latestVersion = math.MinInt64
 )
 
 // Table reads one table's log. It keeps the newest snapshot it has seen, and a few older ones.
@@ -45,12 +46,6 @@ func (t *Table) Name() string { return t.name }
 
 // Store is the table's folder.
 func (t *Table) Store() store.Store { return t.store }
-
-// IsTable tells whether a folder holds a Delta table: its log has at least one commit or complete checkpoint.
-func IsTable(ctx context.Context, st store.Store) (bool, error) {
-	l, err := list(ctx, st, 0)
-	return err == nil && !l.empty(), err
-}
 
 func (t *Table) acquire(ctx context.Context) error {
 	select {
@@ -90,14 +85,21 @@ func (t *Table) latest(ctx context.Context) (*Snapshot, error) {
 		t.newest, t.older = nil, nil
 	}
 	snapshot, err := t.load(ctx, latestVersion)
-	if protocol.ClassOf(err) == "DELTA_LOG_FILE_NOT_FOUND" && ctx.Err() == nil {
-		snapshot, err = t.load(ctx, latestVersion) // a clean-up or a drop may have come in between
+	if mayHaveMoved(err) && ctx.Err() == nil {
+		snapshot, err = t.load(ctx, latestVersion)
 	}
 	if err != nil {
 		return nil, t.explain(err)
 	}
 	t.newest = snapshot
 	return snapshot, nil
+}
+
+// mayHaveMoved tells errors that a log gives which is changed while it is read: a clean-up or a drop takes files away, and
+// a listing of a folder may miss a commit that arrives during it but show the next one.
+func mayHaveMoved(err error) bool {
+	class := protocol.ClassOf(err)
+	return class == "DELTA_LOG_FILE_NOT_FOUND" || class == "DELTA_VERSIONS_NOT_CONTIGUOUS"
 }
 
 // refresh extends the newest snapshot by the commits that followed. It gives nil where the log must be read anew.
@@ -207,6 +209,9 @@ func (t *Table) load(ctx context.Context, version int64) (*Snapshot, error) {
 		segment, err := l.segment(version, excluded)
 		if err == nil && segment.Version >= 0 {
 			if snapshot, err = t.build(ctx, segment, newState()); err == nil {
+				if damage != nil {
+					snapshot.warnings = append(snapshot.warnings, damage.Error()+"; older files of the log were used instead")
+				}
 				return snapshot, nil
 			}
 		}
@@ -238,7 +243,7 @@ func (t *Table) hint(ctx context.Context, version int64) int64 {
 		return 0
 	}
 	last, err := protocol.ParseLastCheckpoint(data)
-	if err != nil || last.Version > version {
+	if err != nil || version != latestVersion && last.Version > version {
 		return 0
 	}
 	return last.Version

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -538,5 +539,71 @@ func TestStorageErrorsAreNamed(t *testing.T) {
 	cancel()
 	if _, err := dir.open().Snapshot(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestTheLargestIntegerIsNoVersion(t *testing.T) {
+	table := OpenTable(newLog(t, "-- 0.json --\ntable\nadd a\n-- 1.json --\nadd b\n"), "t", nil)
+	for _, version := range []int64{math.MinInt64, -1, 2, math.MaxInt64} {
+		_, err := table.SnapshotAt(context.Background(), version)
+		if protocol.ClassOf(err) != "DELTA_VERSION_NOT_FOUND" || !strings.Contains(err.Error(), "[0, 1]") {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+}
+
+// A large file that is shorter than it was listed must not lose its last, incomplete line in silence.
+func TestShrunkenLargeCommit(t *testing.T) {
+	for content, whole := range map[string]bool{`{"add":{"path":"a","si`: false, "{\"txn\":{\"appId\":\"a\",\"version\":1}}": true,
+		"{\"txn\":{\"appId\":\"a\",\"version\":1}}\n{\"add\":": false} {
+		dir := newLog(t, "")
+		if err := dir.Put(context.Background(), "x.json", []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		c, err := readActions(context.Background(), dir, "x.json", wholeFileBytes+1)
+		if whole != (err == nil) || whole && len(c.actions) != 1 {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+}
+
+// hidingStore leaves a name out of its first listings, as a folder that is read while it grows may do.
+type hidingStore struct {
+	*logDir
+	name  string
+	times int
+}
+
+func (s *hidingStore) List(ctx context.Context, folder, startAfter string) iter.Seq2[store.FileInfo, error] {
+	hide := s.times > 0
+	s.times--
+	return func(yield func(store.FileInfo, error) bool) {
+		for info, err := range s.logDir.List(ctx, folder, startAfter) {
+			if hide && info.Name == s.name {
+				continue
+			}
+			if !yield(info, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestACommitThatArrivesDuringTheListing(t *testing.T) {
+	dir := newLog(t, "-- 0.json --\ntable\nadd a\n-- 1.json --\nadd b\n-- 2.json --\nadd c\n")
+	hiding := &hidingStore{dir, logFolder + protocol.CommitName(1), 1}
+	table := OpenTable(hiding, "t", nil)
+	if snapshot := mustSnapshot(t, table); live(snapshot) != "a b c" {
+		t.Errorf("files %q", live(snapshot))
+	}
+	dir.write("-- 3.json --\nadd d\n-- 4.json --\nadd e\n")
+	hiding.name, hiding.times = logFolder+protocol.CommitName(3), 2
+	if snapshot := mustSnapshot(t, table); live(snapshot) != "a b c d e" {
+		t.Errorf("files %q", live(snapshot))
+	}
+	hiding.times = 1000
+	_, err := OpenTable(hiding, "t", nil).Snapshot(context.Background())
+	if protocol.ClassOf(err) != "DELTA_VERSIONS_NOT_CONTIGUOUS" || !strings.Contains(err.Error(), protocol.CommitName(3)) {
+		t.Error(err)
 	}
 }
