@@ -20,7 +20,7 @@ const Version = "0.1.0"
 // Options are what the owner of an Engine decides. The zero value is a usable engine over the current folder.
 type Options struct {
 	Catalog    string           // folder of databases of tables; empty: the current folder
-	Memory     string           // limit of DuckDB's memory ("4GB"); empty: three quarters of a gigabyte a thread
+	Memory     string           // limit of DuckDB's memory ("4GB"); empty: 60 % of the memory that the process may use
 	Threads    int              // of DuckDB; 0: one a CPU
 	TempDir    string           // where statements spill; empty: the system's folder
 	ReadOnly   bool             // refuses everything that would change a table or the catalog

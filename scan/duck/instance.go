@@ -14,7 +14,7 @@ import (
 
 // Config is what the owner of an Instance decides. The zero value is usable.
 type Config struct {
-	MemoryLimit string // as DuckDB writes it ("4GB"), which is also what empty means
+	MemoryLimit string // as DuckDB writes it ("4GB"); empty means 60 % of the memory that the process may use
 	Threads     int    // 0: the number of CPUs
 	TempDir     string // spill files go into a fresh folder inside it; empty: the system's folder
 	MaxTempSize string // limit of the spill files ("20GB"); empty: 90 % of the free disk, DuckDB's own default
@@ -68,7 +68,7 @@ func Open(cfg Config) (*Instance, error) {
 		cfg.Threads = runtime.NumCPU()
 	}
 	if cfg.MemoryLimit == "" {
-		cfg.MemoryLimit = "4GB"
+		cfg.MemoryLimit = "60%"
 	}
 	if cfg.maxIdleConnection == 0 {
 		cfg.maxIdleConnection = defaultIdleConnections
