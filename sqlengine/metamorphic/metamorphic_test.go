@@ -23,9 +23,9 @@ import (
 var (
 	seedFlag    = flag.Int64("seed", 20261130, "seed of the data and the queries; 0 draws one")
 	roundsFlag  = flag.Int("rounds", 1, "data sets to make, each from the next seed")
-	queriesFlag = flag.Int("queries", 80, "queries a data set")
+	queriesFlag = flag.Int("queries", 60, "queries a data set")
 	keepFlag    = flag.String("keep", "", "folder that keeps the tables of each seed, to look at a failure with the shell")
-	rowsFlag    = flag.Int("rows", 260, "rows of a data set")
+	rowsFlag    = flag.Int("rows", 220, "rows of a data set")
 )
 
 // world is one data set in all its layouts, and two sessions on them.
