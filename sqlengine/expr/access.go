@@ -194,11 +194,21 @@ func structName(e parse.Expr, i int) string {
 	return fmt.Sprintf("col%d", i+1)
 }
 
+// typedVoid gives a NULL without a type the DuckDB type that stands for VOID, so that what holds it has that type as well.
+func typedVoid(e Expr) Expr {
+	if e.Type().Kind != protocol.KindVoid {
+		return e
+	}
+	return rawNull(tVoid, "CAST({0} AS INTEGER)", e)
+}
+
 // structOf makes a struct of named values.
 func structOf(names []string, items []Expr) Expr {
 	fields := make([]protocol.Field, len(items))
 	parts := make([]string, len(items))
+	items = append([]Expr(nil), items...)
 	for i, e := range items {
+		items[i] = typedVoid(e)
 		fields[i] = protocol.Field{Name: protocol.LogicalName(names[i]), Type: e.Type(), Nullable: e.Nullable()}
 		parts[i] = fmt.Sprintf("%s := {%d}", quoteIdent(names[i]), i)
 	}

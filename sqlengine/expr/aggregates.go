@@ -30,7 +30,7 @@ var aggregateFunctions = []*function{
 	lazily("stddev_samp", inMySQL, "any", spreadOf("stddev_samp")),
 	lazily("variance", inMySQL, "any", spreadOf("var_pop")),
 	lazily("var_samp", inMySQL, "any", spreadOf("var_samp")),
-	lazily("skewness", inBoth, "any", spreadOf("skewness_pop")),
+	lazily("skewness", inBoth, "any", skewness),
 	lazily("kurtosis", inBoth, "any", spreadOf("kurtosis_pop")),
 	lazily("corr", inBoth, "any any", pairOf("corr", tDouble)),
 	lazily("covar_pop", inBoth, "any any", pairOf("covar_pop", tDouble)),
@@ -367,6 +367,20 @@ func spreadOf(name string) func(c *call) (Expr, error) {
 		}
 		return c.aggregate(name, tDouble, e)
 	}
+}
+
+// skewness is that of the population; DuckDB has the sample's, which differs by a factor of the count.
+func skewness(c *call) (Expr, error) {
+	sample, err := spreadOf("skewness")(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.numericArg()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.aggregate("count", tLong, e)
+	return rawNull(tDouble, "CASE WHEN {1} > 2 THEN {0} * ({1} - 2) / sqrt(CAST({1} AS DOUBLE) * ({1} - 1)) WHEN {1} = 2 THEN 0::DOUBLE END", sample, n), err
 }
 
 func pairOf(name string, t protocol.DataType) func(c *call) (Expr, error) {

@@ -20,7 +20,7 @@ func modeOf(c *call) (Expr, error) {
 		args = []Expr{e}
 	}
 	if len(args) == 0 {
-		return nil, c.counted(0)
+		return nil, fail(c.at, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "mode takes a value, or WITHIN GROUP (ORDER BY value)")
 	}
 	return c.aggregate("mode", args[0].Type(), args[0])
 }
@@ -65,15 +65,19 @@ func (c *call) quantileOf(name string, value, share Expr, desc bool) (Expr, erro
 			return nil, notSupported(c.at, "%s over intervals is not supported", c.name)
 		}
 		t = tDouble
-		var err error
-		if value, err = c.accept(value, "double"); err != nil {
+		number, err := c.accept(value, "double")
+		if err != nil || isDatetime(value.Type()) {
 			return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "%s takes numbers, not %s", c.name, value.Type())
 		}
+		value = number
 	}
 	if desc {
 		return nil, notSupported(c.at, "%s in descending order is not supported", c.name).WithHint("take 1 minus the share in ascending order")
 	}
 	if share.Type().Kind == protocol.KindArray {
+		if list, ok := share.(*Raw); !ok || !constants(list.Args) {
+			return nil, mismatch(c.at, "NON_FOLDABLE_INPUT", "the shares of %s must be constants", c.name)
+		}
 		shares, err := convert(share, arrayOf(tDouble), c.ctx, false)
 		if err != nil {
 			return nil, placed(err, c.at)
@@ -88,4 +92,13 @@ func (c *call) quantileOf(name string, value, share Expr, desc bool) (Expr, erro
 		return nil, mismatch(c.at, "VALUE_OUT_OF_RANGE", "the share of %s must be a constant from 0 to 1", c.name)
 	}
 	return c.aggregate(name, t, value, p)
+}
+
+func constants(list []Expr) bool {
+	for _, e := range list {
+		if _, ok := asLiteral(e); !ok {
+			return false
+		}
+	}
+	return true
 }

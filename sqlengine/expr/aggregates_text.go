@@ -37,6 +37,12 @@ func stringAgg(c *call) (Expr, error) {
 	if separator.Type().Kind == protocol.KindVoid {
 		separator = textLiteral("")
 	}
+	if separator, err = convert(separator, tString, c.ctx, false); err != nil {
+		return nil, placed(err, c.at)
+	}
+	if _, ok := separator.(*Literal); !ok {
+		return nil, mismatch(c.at, "NON_FOLDABLE_INPUT", "the separator of %s must be a constant", c.name)
+	}
 	text, err := convert(args[0], tString, c.ctx, false)
 	if err != nil {
 		return nil, placed(err, c.at)

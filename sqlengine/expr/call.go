@@ -81,7 +81,6 @@ var (
 	asDate      = fixed(tDate)
 	asBinary    = fixed(tBinary)
 	asTimestamp = fixed(tTimestamp)
-	asNTZ       = fixed(tNTZ)
 )
 
 // fn makes a record with templates. Names and args are separated by blanks.
@@ -309,6 +308,9 @@ func (b *binder) callOf(name string, at parse.Pos, operands ...parse.Expr) (Expr
 
 func (b *binder) callBound(name string, at parse.Pos, args ...Expr) (Expr, error) {
 	c := &call{binder: b, at: at, name: name, f: lookup(name, b.ctx.Dialect)}
+	if c.f == nil || c.f.lazy {
+		return nil, protocol.NewError(protocol.ClassInternal, "%s is no function over bound values", name).At(at.Line, at.Column)
+	}
 	return c.finish(args)
 }
 

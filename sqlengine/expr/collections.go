@@ -55,7 +55,7 @@ var collectionFunctions = []*function{
 	}),
 	custom("array_join", inBoth, "array string [string]", arrayJoin),
 	custom("array_repeat", inBoth, "any int", func(c *call) (Expr, error) {
-		return rawOf(arrayOf(c.args[0].Type()), "CASE WHEN {1} IS NOT NULL THEN list_transform(range(CAST({1} AS BIGINT)), lambda item: {0}) END", c.args...), nil
+		return rawOf(arrayOf(c.args[0].Type()), "CASE WHEN {1} IS NOT NULL THEN list_transform(range(CAST({1} AS BIGINT)), lambda item: {0}) END", typedVoid(c.args[0]), c.args[1]), nil
 	}),
 	custom("array_compact", inBoth, "array", keepType("list_filter({0}, lambda item: item IS NOT NULL)")),
 	custom("sort_array", inBoth, "array [boolean]", sortArray),
@@ -176,7 +176,7 @@ func mapFunction(c *call) (Expr, error) {
 	}
 	args := make([]Expr, 0, len(c.args))
 	for i := range keys {
-		args = append(args, keys[i], values[i])
+		args = append(args, typedVoid(keys[i]), typedVoid(values[i]))
 	}
 	return &Raw{Typed: Typed{t, false}, SQL: "map([" + strings.Join(k, ", ") + "], [" + strings.Join(v, ", ") + "])", Args: args}, nil
 }
@@ -366,6 +366,11 @@ func arraysZip(c *call) (Expr, error) {
 		if c.node != nil && i < len(c.node.Args) {
 			if n := structName(c.node.Args[i].Expr, i); !strings.HasPrefix(n, "col") {
 				name = n
+			}
+		}
+		for _, f := range fields[:i] {
+			if strings.EqualFold(string(f.Name), name) {
+				name = strconv.Itoa(i)
 			}
 		}
 		fields[i] = protocol.Field{Name: protocol.LogicalName(name), Type: elementOf(a), Nullable: true}

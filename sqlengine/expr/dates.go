@@ -29,7 +29,7 @@ var dateFunctions = []*function{
 	custom("minute", inSpark, "datetime", part("minute")),
 	custom("second", inSpark, "datetime", part("second")),
 	lazily("extract date_part datepart", inBoth, "any any", extract),
-	custom("date_add", inSpark, "date any", addDays("+")),
+	lazily("date_add", inSpark, "any any [any]", dateAdd),
 	custom("date_sub", inSpark, "date any", addDays("-")),
 	lazily("dateadd timestampadd", inSpark, "any any [any]", dateAdd),
 	lazily("datediff date_diff timestampdiff", inSpark, "any any [any]", dateDiff),
@@ -152,8 +152,9 @@ func extract(c *call) (Expr, error) {
 	if isInterval(e.Type()) {
 		return c.extractInterval(field, e)
 	}
+	given := e.Type()
 	if e, err = c.accept(e, "datetime"); err != nil {
-		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "extract takes a date, a timestamp or an interval, not %s", e.Type())
+		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "extract takes a date, a timestamp or an interval, not %s", given)
 	}
 	clock := c.ctx.wallClock(e.Type(), "{0}")
 	if secondFields[field] {
@@ -218,7 +219,11 @@ func dateAdd(c *call) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.callBound("date_add", c.at, args...)
+		if args[0], err = c.accept(args[0], "date"); err != nil {
+			return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "argument 1 of %s must be a date", c.name)
+		}
+		c.args = args
+		return addDays("+")(c)
 	}
 	unit, ok := c.unit(0)
 	name := strings.TrimSuffix(strings.TrimPrefix(unit, "SQL_TSI_"), "S")

@@ -16,6 +16,8 @@ var macros = []string{
 
 	// The quotient of two whole numbers, rounded half away from zero.
 	`CREATE MACRO decimal_quotient(n, d) AS n // d + CASE WHEN abs(n % d) >= abs(d) - abs(n % d) THEN CASE WHEN (n < 0) = (d < 0) THEN 1 ELSE -1 END ELSE 0 END`,
+	// A quotient of doubles as Java has it: infinite or no number where the divisor is zero.
+	`CREATE MACRO real_quotient(x, d) AS CASE WHEN d <> 0 THEN x / d WHEN x > 0 THEN 'inf'::DOUBLE WHEN x < 0 THEN '-inf'::DOUBLE WHEN x = 0 AND d = 0 THEN 'nan'::DOUBLE END`,
 	// Rounding half to even of a decimal.
 	`CREATE MACRO decimal_round_even(x, digits) AS CASE WHEN abs(x - trunc(x, digits)) * 2 = CAST(pow(10, -digits) AS DECIMAL(38,19)) AND CAST(trunc(x, digits) * CAST(pow(10, digits) AS DECIMAL(20,0)) AS HUGEINT) % 2 = 0 THEN trunc(x, digits) ELSE round(x, digits) END`,
 	// Shifts with Java's meaning: the distance counts modulo the width, what leaves the width is lost.
@@ -130,7 +132,7 @@ var macros = []string{
 	`CREATE MACRO schema_3(j) AS schema_nested(j, list_transform(schema_children(j), lambda c3: schema_4(c3)))`,
 	`CREATE MACRO schema_2(j) AS schema_nested(j, list_transform(schema_children(j), lambda c2: schema_3(c2)))`,
 	`CREATE MACRO schema_1(j) AS schema_nested(j, list_transform(schema_children(j), lambda c1: schema_2(c1)))`,
-	`CREATE MACRO variant_schema(v) AS list_transform([CAST(v AS JSON)], lambda j: schema_1(j))[1]`,
+	`CREATE MACRO variant_schema(v) AS list_transform([CAST(v AS JSON)], lambda j: CASE WHEN j IS NOT NULL THEN schema_1(j) END)[1]`,
 
 	// ---- MySQL: numbers and text ----
 

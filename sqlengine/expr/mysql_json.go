@@ -34,7 +34,11 @@ var mysqlJSONFunctions = []*function{
 	custom("json_contains_path", inBoth, "string string string+", jsonContainsPath),
 	custom("member_of", inBoth, "any any", func(c *call) (Expr, error) {
 		item, err := c.jsonValue(c.args[0])
-		return rawNull(tBoolean, "list_contains(from_json(CASE json_type({1}) WHEN 'ARRAY' THEN {1} ELSE '[' || {1} || ']' END, '[\"JSON\"]'), {0})", item, c.args[1]), err
+		if err != nil {
+			return nil, err
+		}
+		doc, err := c.jsonDoc(c.args[1])
+		return rawNull(tBoolean, "list_contains(from_json(CASE json_type({1}) WHEN 'ARRAY' THEN {1} ELSE '[' || {1} || ']' END, '[\"JSON\"]'), {0})", item, doc), err
 	}),
 	custom("json_quote", inBoth, "string", func(c *call) (Expr, error) { return jsonText("to_json({0})", c.args...), nil }),
 	custom("json_object", inBoth, "any*", jsonObject),

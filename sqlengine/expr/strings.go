@@ -83,6 +83,9 @@ var stringFunctions = []*function{
 	custom("format_number", inSpark, "number int", formatNumber),
 	custom("is_valid_utf8", inSpark, "bytes", validUTF8),
 	fn("quote", inSpark, "string", asString, "('''' || replace(replace({0}, '\\', '\\\\'), '''', '\\''') || '''')").total(),
+	custom("format_string printf", inBoth, "string any*", formatString),
+	fn("url_encode", inBoth, "string", asString, "replace(url_encode({0}), '%20', '+')").total(),
+	fn("url_decode", inBoth, "string", asString, "url_decode(replace({0}, '+', '%20'))").total(),
 	custom("to_char to_varchar", inSpark, "any string", toChar),
 }
 
