@@ -276,8 +276,8 @@ func TestReadCorpusVectors(t *testing.T) {
 					continue
 				}
 				words := make([]uint64, bitmap.Maximum()/64+1)
-				if err := FillBitset(bitmap, words); err != nil || CountBits(words) != d.Cardinality {
-					t.Errorf("%s: %s: %d bits: %v", table.ID, name, CountBits(words), err)
+				if err := FillBitset(bitmap, words); err != nil || countBits(words) != d.Cardinality {
+					t.Errorf("%s: %s: %d bits: %v", table.ID, name, countBits(words), err)
 				}
 				vectors++
 			}

@@ -3,7 +3,6 @@ package protocol
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"math/bits"
 	"strconv"
 	"strings"
 
@@ -451,12 +450,4 @@ func FillBitset(bitmap *roaring64.Bitmap, words []uint64) error {
 		}
 	}
 	return nil
-}
-
-// CountBits is the number of set bits, to compare a bitset with a cardinality.
-func CountBits(words []uint64) (n int64) {
-	for _, w := range words {
-		n += int64(bits.OnesCount64(w))
-	}
-	return n
 }

@@ -49,7 +49,7 @@ var classes = map[Class]ClassInfo{
 	"DELTA_DUPLICATE_ACTIONS_FOUND":                                        {"2D521", 1105},
 	"DELTA_DUPLICATE_COLUMNS_FOUND":                                        {"42711", 1060},
 	"DELTA_FAILED_TO_READ_FILE":                                            {"58030", 1105},
-	"DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH":                            {"55000", 1235},
+	"DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH":                            {"KD004", 1235},
 	"DELTA_FILE_NOT_FOUND_DETAILED":                                        {"42K03", 1105},
 	"DELTA_INVALID_CALENDAR_INTERVAL_EMPTY":                                {"2200P", 1231},
 	"DELTA_INVALID_CDC_RANGE":                                              {"22003", 1210},

@@ -51,14 +51,10 @@ func (e *Error) WithCause(cause error) *Error {
 	return e
 }
 
-// Error is "[CLASS] message", then the table, the place and the cause where they are known.
-func (e *Error) Error() string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "[%s] %s", e.Class, e.Text())
-	return text.String()
-}
+// Error is "[CLASS] " and Text.
+func (e *Error) Error() string { return "[" + string(e.Class) + "] " + e.Text() }
 
-// Text is the message without its class.
+// Text is the message, then the table, the place and the cause where they are known.
 func (e *Error) Text() string {
 	var text strings.Builder
 	text.WriteString(e.Message)

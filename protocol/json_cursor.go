@@ -36,9 +36,11 @@ func (f *jsonFault) Error() string {
 	return fmt.Sprintf("%s: %s (byte %d)", f.path, f.text, f.offset)
 }
 
-// within puts a member's name in front of the fault's path, on the way up.
+// within puts a member's name in front of the fault's path, on the way up. Long names, which come from outside as the rest
+// does, are cut.
 func within(name string, err error) error {
 	if f, ok := err.(*jsonFault); ok {
+		name = shorten(name)
 		switch {
 		case f.path == "":
 			f.path = name

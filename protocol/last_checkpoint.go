@@ -32,8 +32,12 @@ type V2CheckpointHint struct {
 	SidecarFiles     []Sidecar // nil where left out
 }
 
-// maxHintBytes bounds the hint; writers leave out what would make it long.
-const maxHintBytes = 4 << 20
+const (
+	// maxHintBytes bounds the hint; writers leave out what would make it long.
+	maxHintBytes = 4 << 20
+	// maxCanonicalBytes bounds its canonical form, in which a leaf repeats the names of all that it is in.
+	maxCanonicalBytes = 64 << 20
+)
 
 // ParseLastCheckpoint reads the hint. Every error means the same to a reader: ignore the hint and list the log.
 func ParseLastCheckpoint(data []byte) (LastCheckpoint, error) {
@@ -135,6 +139,14 @@ func JSONChecksum(data []byte) (string, error) {
 func canonicalJSON(data []byte) (string, error) {
 	c := jsonCursor{data: data}
 	var pairs []string
+	total := 0
+	pair := func(path, value []byte) error {
+		if total += len(path) + len(value) + 2; total > maxCanonicalBytes {
+			return c.fault("the canonical form exceeds %d bytes", maxCanonicalBytes)
+		}
+		pairs = append(pairs, string(path)+"="+string(value))
+		return nil
+	}
 	var walk func(path []byte, top bool) error
 	walk = func(path []byte, top bool) error {
 		segment := func(text []byte) []byte {
@@ -162,12 +174,16 @@ func canonicalJSON(data []byte) (string, error) {
 			return c.array(func(i int) error { return walk(segment(strconv.AppendInt(nil, int64(i), 10)), false) })
 		case '"':
 			s, err := c.str()
-			pairs = append(pairs, string(path)+"="+string(canonicalText(s)))
-			return err
+			if err != nil {
+				return err
+			}
+			return pair(path, canonicalText(s))
 		}
 		raw, err := c.raw()
-		pairs = append(pairs, string(path)+"="+string(raw))
-		return err
+		if err != nil {
+			return err
+		}
+		return pair(path, raw)
 	}
 	if c.peek() != '{' {
 		return "", c.expected("an object")

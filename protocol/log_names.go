@@ -102,13 +102,13 @@ func ParseLogFile(name string) (LogFile, bool) {
 	return f, isFileID(id)
 }
 
-// parseVersion reads exactly twenty digits that fit 63 bits.
+// parseVersion reads exactly twenty digits of a number that is less than the largest int64, so that it has a successor.
 func parseVersion(text string) (int64, bool) {
 	if len(text) != versionDigits {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(text, 10, 64)
-	return int64(v), err == nil && v <= math.MaxInt64 && text[0] != '+'
+	return int64(v), err == nil && v < math.MaxInt64
 }
 
 func parsePart(text string) (int, bool) {

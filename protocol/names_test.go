@@ -39,9 +39,9 @@ func TestDecodePath(t *testing.T) {
 
 func TestCanonicalPath(t *testing.T) {
 	for _, same := range [][]string{
-		{"a/b", "a//b", "./a/b", "a%2Fb", "%61/b"},
-		{"/a/b", "file:/a/b", "file:///a/b", "file:/a//b", "//a/b", "/%61/b"},
-		{"s3://b/x y", "s3://b/x%20y", "S3://b//x%20y"},
+		{"a/b", "a//b", "./a/b", "a%2Fb", "%61/b", "a/./b", "a/c/../b", "a/b/"},
+		{"/a/b", "file:/a/b", "file:///a/b", "file:/a//b", "//a/b", "/%61/b", "/a/./b", "/../a/b"},
+		{"s3://b/x y", "s3://b/x%20y", "S3://b//x%20y", "s3://b/./x%20y"},
 	} {
 		for _, uri := range same {
 			got, err := CanonicalPath(uri)
@@ -69,13 +69,13 @@ func TestParseLogFile(t *testing.T) {
 		"_staged_commits/" + v + ".80a083e8-7026-4e79-81be-64bd76c43a11.json": {Kind: LogStagedCommit, Version: 12, EndVersion: 12, UUID: "80a083e8-7026-4e79-81be-64bd76c43a11"},
 		"_last_checkpoint":          {Kind: LogLastCheckpoint},
 		"_sidecars/x-1.parquet":     {Kind: LogSidecar},
-		"09223372036854775807.json": {Kind: LogCommit, Version: 1<<63 - 1, EndVersion: 1<<63 - 1},
+		"09223372036854775806.json": {Kind: LogCommit, Version: 1<<63 - 2, EndVersion: 1<<63 - 2},
 	} {
 		if got, ok := ParseLogFile(name); !ok || got != want {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
 	}
-	for _, name := range []string{"", "12.json", v, v + ".json.tmp", "." + v + ".json.crc", "0" + v + ".json", "99999999999999999999.json", "+0000000000000000012.json", v + ".checkpoint.0000000004.0000000003.parquet",
+	for _, name := range []string{"", "12.json", v, v + ".json.tmp", "." + v + ".json.crc", "0" + v + ".json", "99999999999999999999.json", "09223372036854775807.json", "+0000000000000000012.json", v + ".checkpoint.0000000004.0000000003.parquet",
 		v + ".checkpoint.0000000000.0000000003.parquet", v + ".checkpoint.1.3.parquet", v + ".checkpoint..parquet", v + ".checkpoint.a.b.c.parquet", v + "." + v + ".compacted.json", "_staged_commits/" + v + ".json", "_sidecars/a/b.parquet", v + ".checkpoint.x.orc", "_delta_index"} {
 		if got, ok := ParseLogFile(name); ok {
 			t.Errorf("%s: %+v must not be part of the log", name, got)
@@ -100,6 +100,11 @@ func TestLastCheckpoint(t *testing.T) {
 	}
 	if _, err := JSONChecksum([]byte(`{"a":{"b":1,"b":1}}`)); err == nil {
 		t.Error("a key given twice has no checksum")
+	}
+	// A short text whose canonical form is long: a name of a megabyte before each of many elements.
+	long := `{"` + strings.Repeat("a", 1<<20) + `":[` + strings.Repeat("1,", 1<<20) + `1]}`
+	if _, err := JSONChecksum([]byte(long)); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("a canonical form of a terabyte: %.100v", err)
 	}
 	body := `"version":3,"size":4,"parts":2,"sizeInBytes":5,"numOfAddFiles":6,"checkpointSchema":{"type":"struct","fields":[]},"tags":{"a":"b"},"v2Checkpoint":{"path":"p","sizeInBytes":1,"modificationTime":2,"nonFileActions":[{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}],"sidecarFiles":[{"path":"s","sizeInBytes":3,"modificationTime":4}]}`
 	sum, err := JSONChecksum([]byte("{" + body + "}"))

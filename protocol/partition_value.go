@@ -153,7 +153,7 @@ func (p *timeText) date() (int64, bool) {
 	if !ok || day < 1 || day > daysInMonth(year, month) {
 		return 0, false
 	}
-	return daysFromCivil(year, month, day), true
+	return DaysFromCivil(year, month, day), true
 }
 
 // clock reads h:m[:s[.fraction]] in microseconds; digits beyond the sixth are dropped, as Spark does.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"path"
 	"strings"
 )
 
@@ -57,22 +58,19 @@ func DecodePath(uri string) (path string, absolute bool, err error) {
 }
 
 // CanonicalPath is the key under which log replay keeps a file: the decoded path with one spelling for what is the same
-// file ("file:/a//b", "file:///a/b" and "/a/b"; "a/b" and "a//b"). For the usual path it is the argument itself.
+// file ("file:/a//b", "file:///a/b" and "/a/b"; "a/b", "a//b" and "a/./b"). For the usual path it is the argument itself.
 func CanonicalPath(uri string) (string, error) {
 	if plainPath(uri) {
 		return uri, nil
 	}
-	path, _, err := DecodePath(uri)
+	decoded, _, err := DecodePath(uri)
 	if err != nil {
 		return "", err
 	}
-	if !strings.Contains(path, "://") {
-		path = collapseSlashes(path)
+	if scheme, rest, remote := strings.Cut(decoded, "://"); remote {
+		return scheme + "://" + path.Clean(rest), nil
 	}
-	for strings.HasPrefix(path, "./") {
-		path = path[2:]
-	}
-	return path, nil
+	return path.Clean(decoded), nil
 }
 
 // plainPath says that a path has nothing to decode or to canonicalise.
@@ -85,7 +83,7 @@ func plainPath(uri string) bool {
 		}
 		previous = b
 	}
-	return uri != ""
+	return previous != '/'
 }
 
 func badPath(uri, why string) *Error {

@@ -34,14 +34,6 @@ func ParseSchema(schemaString string) (DataType, error) {
 	return t, nil
 }
 
-// ParseDataTypeJSON reads one type in the schema's JSON form: "long" with its quotes, or an object.
-func ParseDataTypeJSON(text string) (DataType, error) {
-	if len(text) > maxSchemaBytes {
-		return DataType{}, NewError("DELTA_INVALID_SCHEMA", "the type has %d bytes; the limit is %d", len(text), maxSchemaBytes)
-	}
-	return parseSchemaJSON([]byte(text))
-}
-
 func parseSchemaJSON(data []byte) (DataType, error) {
 	p := schemaParser{jsonCursor{data: data}}
 	t, err := p.dataType(0)

@@ -95,7 +95,7 @@ func TestCivilCalendar(t *testing.T) {
 	for days := int64(-800_000); days < 3_000_000; days += 97 {
 		y, m, d := civil(days)
 		at := time.Date(int(y), time.Month(m), int(d), 0, 0, 0, 0, time.UTC)
-		if at.Unix() != days*86400 || daysFromCivil(y, m, d) != days {
+		if at.Unix() != days*86400 || DaysFromCivil(y, m, d) != days {
 			t.Fatalf("day %d is %d-%d-%d", days, y, m, d)
 		}
 	}

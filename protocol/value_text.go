@@ -311,8 +311,8 @@ func civil(days int64) (year, month, day int64) {
 	return year, month, day
 }
 
-// daysFromCivil is the inverse of civil.
-func daysFromCivil(year, month, day int64) int64 {
+// DaysFromCivil gives the days since 1970 of a date of the proleptic Gregorian calendar.
+func DaysFromCivil(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
 		month += 12
