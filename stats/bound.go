@@ -215,8 +215,8 @@ const (
 
 // The instants before which zone offsets had seconds: in general, and in the last places to give them up (Liberia, 1972).
 var (
-	startOf1900 = daysFromCivil(1900, 1, 1) * microsPerDay
-	startOf1973 = daysFromCivil(1973, 1, 1) * microsPerDay
+	startOf1900 = protocol.DaysFromCivil(1900, 1, 1) * microsPerDay
+	startOf1973 = protocol.DaysFromCivil(1973, 1, 1) * microsPerDay
 )
 
 // readInstantBound reads the bound of a timestamp and widens it. The maximum was cut to milliseconds; a minimum before 1970 may

@@ -76,19 +76,6 @@ func TestReadInstantBound(t *testing.T) {
 	}
 }
 
-func TestCivilCalendar(t *testing.T) {
-	for days := int64(-800_000); days < 3_000_000; days += 97 {
-		year, month, day := civilFromDays(days)
-		want := time.Unix(days*secondsPerDay, 0).UTC()
-		if year != int64(want.Year()) || month != int64(want.Month()) || day != int64(want.Day()) {
-			t.Fatalf("day %d is %d-%d-%d, want %s", days, year, month, day, want)
-		}
-		if back := daysFromCivil(year, month, day); back != days {
-			t.Fatalf("day %d comes back as %d", days, back)
-		}
-	}
-}
-
 func TestReadOtherBounds(t *testing.T) {
 	known := []struct{ kind, text string }{
 		{"long", "9223372036854775807"}, {"long", "-9223372036854775808"}, {"long", `"12"`}, {"long", "12.000"}, {"byte", "-128"},

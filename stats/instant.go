@@ -1,8 +1,9 @@
 package stats
 
 import (
-	"fmt"
 	"math"
+
+	"deltasql/protocol"
 )
 
 const (
@@ -11,59 +12,12 @@ const (
 	microsPerDay    = secondsPerDay * microsPerSecond
 )
 
-// daysFromCivil is the proleptic Gregorian day number, 0 for 1970-01-01. The year may be any that fits 32 bits.
-func daysFromCivil(year, month, day int64) int64 {
-	if month <= 2 {
-		year--
-	}
-	era := floorDiv(year, 400)
-	yearOfEra := year - era*400
-	dayOfYear := (153*((month+9)%12)+2)/5 + day - 1
-	return era*146_097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719_468
-}
-
-// civilFromDays undoes daysFromCivil.
-func civilFromDays(days int64) (year, month, day int64) {
-	days += 719_468
-	era := floorDiv(days, 146_097)
-	dayOfEra := days - era*146_097
-	yearOfEra := (dayOfEra - dayOfEra/1_460 + dayOfEra/36_524 - dayOfEra/146_096) / 365
-	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	shifted := (5*dayOfYear + 2) / 153
-	day = dayOfYear - (153*shifted+2)/5 + 1
-	month = (shifted+2)%12 + 1
-	year = yearOfEra + era*400
-	if month <= 2 {
-		year++
-	}
-	return year, month, day
-}
-
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {
 		q--
 	}
 	return q
-}
-
-func formatDate(days int64) string {
-	if days > math.MaxInt32 || days < math.MinInt32 {
-		return fmt.Sprintf("day %d", days)
-	}
-	year, month, day := civilFromDays(days)
-	return fmt.Sprintf("%04d-%02d-%02d", year, month, day)
-}
-
-func formatMicros(micros int64) string {
-	days := floorDiv(micros, microsPerDay)
-	rest := micros - days*microsPerDay
-	seconds, fraction := rest/microsPerSecond, rest%microsPerSecond
-	text := fmt.Sprintf("%s %02d:%02d:%02d", formatDate(days), seconds/3600, seconds/60%60, seconds%60)
-	if fraction != 0 {
-		text += fmt.Sprintf(".%06d", fraction)
-	}
-	return text
 }
 
 var monthDays = [...]int64{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
@@ -99,7 +53,7 @@ func parseDate(text []byte) (days int64, rest []byte, ok bool) {
 	if month == 2 && day == 29 && (year%4 != 0 || year%100 == 0 && year%400 != 0) {
 		return 0, nil, false
 	}
-	return daysFromCivil(year, month, day), text[6:], true
+	return protocol.DaysFromCivil(year, month, day), text[6:], true
 }
 
 func twoDigits(text []byte) (int64, bool) {

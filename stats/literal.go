@@ -88,8 +88,13 @@ func placeInteger(v protocol.Value) position {
 		}
 		return exactly(scalar{i: n})
 	case v.Kind == protocol.KindFloat || v.Kind == protocol.KindDouble:
-		// Engines compare such a pair as doubles; below 2^53 that is exact, above it and for NaN nothing is claimed.
-		if !(math.Abs(v.Float) < 1<<53) {
+		// Engines compare such a pair in the floating type; below 2^53, or 2^24 for a float, that is exact, above it and for
+		// NaN nothing is claimed.
+		exactBelow := float64(1 << 53)
+		if v.Kind == protocol.KindFloat {
+			exactBelow = 1 << 24
+		}
+		if !(math.Abs(v.Float) < exactBelow) {
 			return position{at: placedOutside}
 		}
 		floor := math.Floor(v.Float)

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"slices"
-	"strings"
 
 	"deltasql/protocol"
 )
@@ -329,7 +328,10 @@ func prefixNode(p Prefix, negated bool) *node {
 
 // prefixEnd is the least text above everything that starts with prefix; false where there is none.
 func prefixEnd(prefix string) (scalar, bool) {
-	end := []byte(strings.TrimRight(prefix, "\xff"))
+	end := []byte(prefix)
+	for len(end) > 0 && end[len(end)-1] == 0xff {
+		end = end[:len(end)-1]
+	}
 	if len(end) == 0 {
 		return scalar{}, false
 	}

@@ -133,8 +133,13 @@ func (p Or) String() string {
 	return strings.Join(parts, " OR ")
 }
 
-// String brackets what is negated.
-func (p Not) String() string { return "NOT (" + p.Of.String() + ")" }
+// String brackets what is negated; nothing is Maybe.
+func (p Not) String() string {
+	if p.Of == nil {
+		return "NOT (" + Maybe{}.String() + ")"
+	}
+	return "NOT (" + p.Of.String() + ")"
+}
 
 // String is "leaf op literal".
 func (p Compare) String() string {
@@ -213,11 +218,11 @@ func literalText(v protocol.Value) string {
 	case protocol.KindBinary:
 		return fmt.Sprintf("X'%X'", v.Str)
 	case protocol.KindDate:
-		return "DATE '" + formatDate(v.Int) + "'"
+		return "DATE '" + v.Text() + "'"
 	case protocol.KindTimestamp:
-		return "TIMESTAMP '" + formatMicros(v.Int) + "Z'"
+		return "TIMESTAMP '" + v.Text() + "Z'"
 	case protocol.KindTimestampNTZ:
-		return "TIMESTAMP_NTZ '" + formatMicros(v.Int) + "'"
+		return "TIMESTAMP_NTZ '" + v.Text() + "'"
 	case protocol.KindIntervalYearMonth:
 		return fmt.Sprintf("INTERVAL '%d' MONTH", v.Int)
 	case protocol.KindIntervalDayTime:

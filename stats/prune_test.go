@@ -244,6 +244,8 @@ func TestPruneByRule(t *testing.T) {
 		{"partition NOT IN", []string{"*p string"}, []memoryFile{{values: map[string]string{"p": "a"}}, {values: map[string]string{"p": "b"}}, {values: map[string]string{"p": "c"}}, {}}, Not{inOf("p string", "a", "c")}, "1"},
 		{"partition prefix", []string{"*p string"}, []memoryFile{{values: map[string]string{"p": "abc"}}, {values: map[string]string{"p": "abd"}}, {values: map[string]string{"p": "ac"}}}, Prefix{leafOf("p string"), "ab"}, "0 1"},
 		{"partition NOT prefix", []string{"*p string"}, []memoryFile{{values: map[string]string{"p": "abc"}}, {values: map[string]string{"p": "aa"}}, {values: map[string]string{"p": "ac"}}, {}}, Not{Prefix{leafOf("p string"), "ab"}}, "1 2"},
+		{"partition NOT prefix that ends in U+FFFD", []string{"*p string"}, []memoryFile{{values: map[string]string{"p": "ab\U0001F33C"}}, {values: map[string]string{"p": "ab\uFFFDx"}}, {values: map[string]string{"p": "b"}}}, Not{Prefix{leafOf("p string"), "ab\uFFFD"}}, "0 2"},
+		{"partition NOT prefix of no UTF-8", []string{"*p string"}, []memoryFile{{values: map[string]string{"p": "ab"}}, {values: map[string]string{"p": "a\x81"}}, {values: map[string]string{"p": "a\x80\xff"}}}, Not{Prefix{leafOf("p string"), "a\x80"}}, "0 1"},
 		{"partition NaN is greatest", []string{"*p double"}, []memoryFile{{values: map[string]string{"p": "NaN"}}, {values: map[string]string{"p": "1"}}}, cmpOf("p double", Greater, 100.0), "0"},
 		{"partition or statistics", []string{"*p int", "a int"}, []memoryFile{{stats: `{"numRecords":1,"minValues":{"a":1},"maxValues":{"a":1}}`, values: map[string]string{"p": "1"}}, {stats: `{"numRecords":1,"minValues":{"a":1},"maxValues":{"a":1}}`, values: map[string]string{"p": "2"}}}, Or{cmpOf("p int", Equal, 2), cmpOf("a int", Equal, 7)}, "1"},
 
@@ -273,6 +275,8 @@ func TestPruneByRule(t *testing.T) {
 		{"literal below every integer", []string{"a long"}, []memoryFile{bounded("0", "0", "0", "1")}, cmpOf("a long", Greater, "dec:-9223372036854775809"), "0"},
 		{"double literal on integers", []string{"a int"}, []memoryFile{bounded("4", "4", "0", "1"), bounded("5", "5", "0", "1")}, cmpOf("a int", LessOrEqual, 4.9), "0"},
 		{"large double literal on integers is not judged", []string{"a long"}, []memoryFile{bounded("0", "0", "0", "1"), bounded("", "", "1", "1")}, cmpOf("a long", Greater, 1e18), "0"},
+		{"float literal on integers, which are compared as floats", []string{"a int"}, []memoryFile{bounded("16777217", "16777217", "0", "1"), bounded("3", "4", "0", "1")}, cmpOf("a int", Equal, float32(1<<24)), "0 1"},
+		{"small float literal on integers", []string{"a int"}, []memoryFile{bounded("4", "4", "0", "1"), bounded("5", "5", "0", "1")}, cmpOf("a int", Less, float32(4.5)), "0"},
 		{"double literal on float", []string{"a float"}, []memoryFile{bounded("0.1", "0.1", "0", "1"), bounded("0.2", "0.2", "0", "1")}, cmpOf("a float", Equal, 0.1), "0"},
 		{"decimal literal finer than the column", []string{"a dec"}, []memoryFile{bounded("1.00", "1.00", "0", "1"), bounded("1.01", "1.01", "0", "1")}, cmpOf("a dec", Greater, "dec:1.005"), "1"},
 		{"literal of another kind needs a value", []string{"a string"}, []memoryFile{bounded(`"x"`, `"x"`, "0", "1"), bounded("", "", "1", "1")}, cmpOf("a string", Equal, 5), "0"},
