@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -18,17 +19,17 @@ type dotCommand struct {
 func dotCommands() []dotCommand {
 	return []dotCommand{
 		{".help", "", "this list", func(_ context.Context, s *shell, _ string) error { return s.help() }},
-		{".databases", "", "the databases of the catalog", statementCommand("SHOW DATABASES")},
+		{".databases", "", "the databases of the catalog", statementCommand("SHOW DATABASES", "")},
 		{".tables", "[DATABASE]", "the tables of a database", func(ctx context.Context, s *shell, arg string) error {
 			if arg != "" {
 				arg = " IN " + arg
 			}
-			s.runText(ctx, "SHOW TABLES"+arg+";")
+			s.runText(ctx, "SHOW TABLES"+arg, "")
 			return nil
 		}},
-		{".schema", "TABLE", "a table's columns", statementCommand("DESCRIBE TABLE")},
-		{".detail", "TABLE", "a table's size, features and properties", statementCommand("DESCRIBE DETAIL")},
-		{".history", "TABLE", "a table's versions", statementCommand("DESCRIBE HISTORY")},
+		{".schema", "TABLE", "a table's columns", statementCommand("DESCRIBE TABLE", "a table")},
+		{".detail", "TABLE", "a table's size, features and properties", statementCommand("DESCRIBE DETAIL", "a table")},
+		{".history", "TABLE", "a table's versions", statementCommand("DESCRIBE HISTORY", "a table")},
 		{".format", "NAME", "how results are shown: " + strings.Join(formats[1:], ", "), setFormat},
 		{".timing", "on|off", "show how long statements take", func(_ context.Context, s *shell, arg string) error {
 			return onOff(arg, &s.timing)
@@ -75,10 +76,13 @@ func (s *shell) help() error {
 	return nil
 }
 
-// statementCommand runs a statement with the argument behind it.
-func statementCommand(statement string) func(context.Context, *shell, string) error {
+// statementCommand runs a statement with the argument behind it; wanted names the argument where there must be one.
+func statementCommand(statement, wanted string) func(context.Context, *shell, string) error {
 	return func(ctx context.Context, s *shell, arg string) error {
-		s.runText(ctx, strings.TrimSpace(statement+" "+arg)+";")
+		if arg == "" && wanted != "" {
+			return fmt.Errorf("%s is wanted behind the command; .help lists them", wanted)
+		}
+		s.runText(ctx, statement+" "+arg, "")
 		return nil
 	}
 }
@@ -107,21 +111,27 @@ func onOff(arg string, target *bool) error {
 }
 
 func readFile(ctx context.Context, s *shell, arg string) error {
+	if arg == "" {
+		return errors.New("a file is wanted behind the command")
+	}
 	text, err := os.ReadFile(arg)
 	if err != nil {
 		return err
 	}
-	s.runText(ctx, string(text))
+	s.runText(ctx, string(text), arg)
 	return nil
 }
 
 // openCatalog replaces the engine; the old one stays if the new folder cannot be opened.
 func openCatalog(_ context.Context, s *shell, arg string) error {
-	engine, session, err := s.options.open(catalogOf(strings.Fields(arg)), s.fraction.set)
+	if arg == "" {
+		return errors.New("a folder of tables is wanted behind the command")
+	}
+	engine, session, err := s.options.open(arg, s.fraction.set)
 	if err != nil {
-		return err
+		return errors.New(strings.TrimSpace(errorText(err, "")))
 	}
 	s.engine.Close()
-	s.engine, s.session, s.names, s.catalog = engine, session, newNameCache(session), arg
+	s.engine, s.session, s.names = engine, session, newNameCache(session)
 	return nil
 }

@@ -72,7 +72,7 @@ func (w *eventsWriter) Done(statement int, affected int64) error {
 	return w.ended(statement, "affected", affected)
 }
 
-func (w *eventsWriter) Fail(statement int, err error) error {
+func (w *eventsWriter) Fail(statement int, _ string, err error) error {
 	fault := asError(err)
 	info, _ := protocol.InfoOf(fault.Class)
 	return w.event(struct {
@@ -94,12 +94,11 @@ func (w *eventsWriter) ended(statement int, what string, n int64) error {
 	return w.out.Flush()
 }
 
+// event writes a value as a line; < and > of type names stay as they are.
 func (w *eventsWriter) event(value any) error {
-	line, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	if _, err := w.out.Write(append(line, '\n')); err != nil {
+	encoder := json.NewEncoder(w.out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
 		return err
 	}
 	return w.out.Flush()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -19,6 +20,9 @@ type pager struct {
 	pipe    io.WriteCloser
 	onFirst func() // called once before the first byte is shown
 }
+
+// errPagerLeft ends a statement whose reader has left the pager: what remains is not wanted.
+var errPagerLeft = errors.New("the pager was left")
 
 func newPager(enabled bool) *pager {
 	p := &pager{}
@@ -38,7 +42,7 @@ func (p *pager) Write(text []byte) (int, error) {
 	}
 	if p.pipe != nil {
 		if _, err := p.pipe.Write(text); err != nil {
-			return len(text), nil // the reader has left the pager: what remains is not wanted
+			return 0, errPagerLeft
 		}
 		return len(text), nil
 	}
@@ -71,7 +75,9 @@ func (p *pager) start() error {
 		return err
 	}
 	p.command, p.pipe = command, pipe
-	_, _ = p.held.WriteTo(pipe) // an early end of the pager is no error
+	if _, err := p.held.WriteTo(pipe); err != nil {
+		return errPagerLeft
+	}
 	return nil
 }
 

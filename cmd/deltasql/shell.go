@@ -24,7 +24,6 @@ import (
 // shell is the interactive session: line editing in front, a runner behind, and what its dot commands change.
 type shell struct {
 	options  sessionFlags
-	catalog  string
 	engine   *sqlengine.Engine
 	session  *sqlengine.Session
 	editor   *readline.Shell
@@ -41,27 +40,21 @@ var errQuit = errors.New("quit")
 
 // runShell is the root command. Where standard input is no terminal it runs what arrives there, as exec does.
 func runShell(ctx context.Context, options sessionFlags, catalog string) error {
-	s := &shell{options: options, catalog: catalog, format: options.format, timing: options.timing, paging: true}
+	if !isatty.IsTerminal(os.Stdin.Fd()) {
+		return runScript(ctx, options, catalog, nil, false)
+	}
+	s := &shell{options: options, timing: options.timing, paging: true}
+	if err := setFormat(ctx, s, options.format); err != nil {
+		return err
+	}
 	engine, session, err := options.open(catalog, s.fraction.set)
 	if err != nil {
 		return startFailed(err)
 	}
-	s.engine, s.session = engine, session
+	s.engine, s.session, s.names = engine, session, newNameCache(session)
 	defer func() { s.engine.Close() }()
-	if s.format == "auto" {
-		s.format = "table"
-	}
-	if !isatty.IsTerminal(os.Stdin.Fd()) {
-		target, err := newWriter(s.format, bufio.NewWriter(os.Stdout), os.Stderr, 0)
-		if err != nil {
-			return err
-		}
-		run := &runner{session: session, target: target, keepGoing: true, timing: s.timing}
-		return run.all(ctx, nil, os.Stdin)
-	}
-	s.names = newNameCache(session)
 	s.editor = s.newEditor()
-	fmt.Printf("deltasql %s on %s. Statements end with ; — .help for help, Ctrl-D to leave.\n", sqlengine.Version, catalog)
+	fmt.Printf("deltasql %s on %s\nStatements end with a semicolon. .help lists commands, Ctrl-D leaves.\n", sqlengine.Version, catalog)
 	return s.loop(ctx)
 }
 
@@ -82,27 +75,38 @@ func (s *shell) loop(ctx context.Context) error {
 		if line == "" {
 			continue
 		}
-		if strings.HasPrefix(line, ".") {
-			err = s.command(ctx, line)
-			if errors.Is(err, errQuit) {
-				return nil
-			}
-			if err != nil {
-				fmt.Fprintln(os.Stderr, err)
-			}
-			continue
+		err = s.entered(ctx, line)
+		if errors.Is(err, errQuit) {
+			return nil
 		}
-		s.runText(ctx, line)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 	}
+}
+
+// entered runs what the user has entered, and lets Ctrl-C cancel it.
+func (s *shell) entered(ctx context.Context, line string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	if strings.HasPrefix(line, ".") {
+		return s.command(ctx, line)
+	}
+	s.runText(ctx, line, "")
+	return nil
 }
 
 // newEditor wires editing, history, highlighting and completion together.
 func (s *shell) newEditor() *readline.Shell {
 	editor := readline.NewShell()
+	// Text is UTF-8: without these an é is read as a key with Meta. A pasted text of several lines waits for Enter.
+	for option, value := range map[string]bool{"convert-meta": false, "input-meta": true, "output-meta": true, "enable-bracketed-paste": true} {
+		_ = editor.Config.Set(option, value)
+	}
 	editor.Prompt.Primary(func() string { return s.session.Database() + "> " })
 	editor.Prompt.Secondary(func() string { return "   …> " })
 	editor.AcceptMultiline = func(line []rune) bool { return complete(string(line), s.session.ParseOptions()) }
-	if os.Getenv("NO_COLOR") == "" {
+	if colorful() {
 		editor.SyntaxHighlighter = func(line []rune) string { return highlight(string(line), s.session.ParseOptions()) }
 	}
 	editor.Completer = s.complete
@@ -128,10 +132,21 @@ func complete(text string, options parse.Options) bool {
 	return splitter.State() == parse.Complete
 }
 
-// runText runs the statements of a text, one after another, until one fails.
-func (s *shell) runText(ctx context.Context, text string) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
+// runText runs the statements of a text, one after another, until one fails. File is where the text comes from, for messages.
+func (s *shell) runText(ctx context.Context, text, file string) {
+	splitter := parse.NewSplitter(s.session.ParseOptions())
+	splitter.Feed(text)
+	for {
+		piece, more := splitter.Rest()
+		if !more || !s.runPiece(ctx, piece, file) {
+			return
+		}
+	}
+}
+
+// runPiece runs one statement with a pager and a progress bar of its own, and tells whether the next one may run: leaving the
+// pager ends a statement without harm.
+func (s *shell) runPiece(ctx context.Context, piece parse.Piece, file string) bool {
 	pages := newPager(s.paging)
 	defer pages.Close()
 	width, _, err := term.GetSize(int(os.Stdout.Fd()))
@@ -141,27 +156,24 @@ func (s *shell) runText(ctx context.Context, text string) {
 	target, err := newWriter(s.format, bufio.NewWriter(pages), pages, width)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return
+		return false
 	}
 	if table, ok := target.(*tableWriter); ok {
-		table.color = os.Getenv("NO_COLOR") == ""
+		table.color = colorful()
 	}
 	bar := startProgress(&s.fraction)
 	pages.onFirst = bar.Stop
 	defer bar.Stop()
 	begin := time.Now()
 	run := &runner{session: s.session, target: target, statement: s.count}
-	err = run.text(ctx, text)
+	err = run.run(ctx, piece, file)
 	s.count = run.statement
-	bar.Stop()
-	var status exitStatus
-	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "cancelled")
-	case err != nil && !errors.As(err, &status):
-		fmt.Fprintln(os.Stderr, err)
-	case s.timing:
+	s.names.forget()
+	if s.timing {
 		fmt.Fprintf(pages, "%.3f s\n", time.Since(begin).Seconds())
 	}
-	s.names.forget()
+	return err == nil || errors.Is(err, errPagerLeft)
 }
+
+// colorful tells whether colours are wanted (https://no-color.org).
+func colorful() bool { return os.Getenv("NO_COLOR") == "" }

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/mattn/go-runewidth"
 
@@ -74,7 +75,7 @@ func (w *tableWriter) Batch(batch *duck.Batch) error {
 		for i := range w.columns {
 			vector := batch.Vector(i)
 			w.cell = render.AppendText(w.cell[:0], vector, row, &w.columns[i].Type)
-			cells[i], nulls[i] = onOneLine(string(w.cell)), !vector.Valid(row)
+			cells[i], nulls[i] = w.shown(string(w.cell)), !vector.Valid(row)
 		}
 		if !w.started {
 			w.sample, w.nulls = append(w.sample, cells), append(w.nulls, nulls)
@@ -129,13 +130,12 @@ func (w *tableWriter) Done(_ int, affected int64) error {
 	return err
 }
 
-// Fail closes what is drawn so far before the error is shown.
-func (w *tableWriter) Fail(statement int, err error) error {
-	if len(w.sample) > 0 && !w.started {
+// Fail shows the rows that came before the error.
+func (w *tableWriter) Fail(statement int, place string, err error) error {
+	if len(w.sample) > 0 {
 		w.start()
 	}
-	w.sample = nil
-	return w.output.Fail(statement, err)
+	return w.output.Fail(statement, place, err)
 }
 
 // start fixes the widths and draws the head and the rows held back.
@@ -143,11 +143,11 @@ func (w *tableWriter) start() {
 	w.started = true
 	w.widths = make([]int, len(w.columns))
 	for i, column := range w.columns {
-		w.widths[i] = displayWidth(column.Name)
+		w.widths[i] = displayWidth(w.shown(column.Name))
 		if !w.style.markdown {
 			w.widths[i] = max(w.widths[i], displayWidth(column.Type.String()))
 			if w.width > 0 {
-				w.widths[i] = max(displayWidth(column.Name), min(w.widths[i], 24))
+				w.widths[i] = max(displayWidth(w.shown(column.Name)), min(w.widths[i], 24))
 			}
 		}
 		for _, cells := range w.sample {
@@ -193,7 +193,7 @@ func (w *tableWriter) head() {
 	w.rule(w.style.top)
 	names, types := make([]string, len(w.columns)), make([]string, len(w.columns))
 	for i, column := range w.columns {
-		names[i], types[i] = onOneLine(column.Name), column.Type.String()
+		names[i], types[i] = w.shown(column.Name), column.Type.String()
 	}
 	w.cells(names, func(int, string) (string, string) { return "\x1b[1m", "\x1b[0m" })
 	if !w.style.markdown {
@@ -220,20 +220,17 @@ func (w *tableWriter) row(cells []string, nulls []bool) {
 func (w *tableWriter) block(cells []string) {
 	width := 0
 	for _, column := range w.columns {
-		width = max(width, displayWidth(column.Name))
+		width = max(width, displayWidth(onOneLine(column.Name)))
 	}
 	w.out.Write(appendRowMark(nil, w.rows))
 	for i, cell := range cells {
-		name := w.columns[i].Name
+		name := onOneLine(w.columns[i].Name)
 		w.out.WriteString(strings.Repeat(" ", width-displayWidth(name)) + name + ": " + cell + "\n")
 	}
 }
 
 func (w *tableWriter) cells(cells []string, paint func(i int, cell string) (string, string)) {
 	for i, cell := range cells {
-		if w.style.markdown {
-			cell = strings.ReplaceAll(cell, "|", `\|`)
-		}
 		if w.width > 0 && displayWidth(cell) > w.widths[i] {
 			cell = runewidth.Truncate(cell, w.widths[i], "…")
 		}
@@ -268,12 +265,21 @@ func (w *tableWriter) rule(ends [3]string) {
 	w.out.WriteString(ends[2] + "\n")
 }
 
+// shown is a text as a cell holds it.
+func (w *tableWriter) shown(text string) string {
+	text = onOneLine(text)
+	if w.style.markdown {
+		return strings.ReplaceAll(text, "|", `\|`)
+	}
+	return text
+}
+
 // displayWidth is the number of terminal cells of a text.
 func displayWidth(text string) int { return runewidth.StringWidth(text) }
 
 // onOneLine shows control characters as escapes, so that a value cannot break the table or the terminal.
 func onOneLine(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0 {
+	if strings.IndexFunc(text, unicode.IsControl) < 0 {
 		return text
 	}
 	quoted := strconv.QuoteToGraphic(text)

@@ -19,7 +19,8 @@ type writer interface {
 	Batch(batch *duck.Batch) error
 	End(rows int64) error
 	Done(statement int, affected int64) error
-	Fail(statement int, err error) error
+	// Fail tells what went wrong; place is file:line where the statement came from a file, else "".
+	Fail(statement int, place string, err error) error
 	// Flush hands everything written so far to the reader.
 	Flush() error
 }
@@ -64,11 +65,11 @@ func (o *output) Flush() error { return o.out.Flush() }
 func (o *output) Done(int, int64) error { return nil }
 
 // Fail prints `ERROR errno (sqlstate): [CLASS] message` and the hint, after what was already written.
-func (o *output) Fail(_ int, err error) error {
+func (o *output) Fail(_ int, place string, err error) error {
 	if flushed := o.out.Flush(); flushed != nil {
 		return flushed
 	}
-	_, wrote := fmt.Fprint(o.errs, errorText(err, ""))
+	_, wrote := fmt.Fprint(o.errs, errorText(err, place))
 	return wrote
 }
 

@@ -79,6 +79,9 @@ func NewSplitter(opts Options) *Splitter {
 	return s
 }
 
+// Len is the size of the unfinished statement in bytes, so that whoever feeds a stream can bound it.
+func (s *Splitter) Len() int { return len(s.text) }
+
 // Feed adds text. A piece of text may end anywhere, but where a token of two characters is cut, its meaning waits for
 // the next piece.
 func (s *Splitter) Feed(text string) {
@@ -126,12 +129,6 @@ func (s *Splitter) Rest() (Piece, bool) {
 	s.drop(len(s.text))
 	s.state, s.inside = Complete, false
 	return piece, begun
-}
-
-// Reset forgets what has been fed since the last semicolon.
-func (s *Splitter) Reset() {
-	s.drop(len(s.text))
-	s.state, s.inside, s.blank, s.pieces = Complete, false, true, nil
 }
 
 // cut is the piece from the statement's beginning up to end.
