@@ -6,5 +6,5 @@
 // of its commits) together: none of them may show in a query's rows.
 //
 //	go test ./sqlengine/metamorphic                                  a short run of one fixed seed
-//	go test ./sqlengine/metamorphic -seed 0 -rounds 20 -queries 500  random seeds, printed; a failure names its own
+//	go test ./sqlengine/metamorphic -seed 0 -rounds 20 -queries 500 -edges 1000  random seeds, printed; a failure names its own
 package metamorphic

@@ -23,7 +23,8 @@ import (
 var (
 	seedFlag    = flag.Int64("seed", 20261130, "seed of the data and the queries; 0 draws one")
 	roundsFlag  = flag.Int("rounds", 1, "data sets to make, each from the next seed")
-	queriesFlag = flag.Int("queries", 60, "queries a data set")
+	edgesFlag   = flag.Int("edges", 160, "queries at the bounds of one file each, a data set")
+	queriesFlag = flag.Int("queries", 50, "queries a data set")
 	keepFlag    = flag.String("keep", "", "folder that keeps the tables of each seed, to look at a failure with the shell")
 	rowsFlag    = flag.Int("rows", 220, "rows of a data set")
 )
@@ -31,6 +32,7 @@ var (
 // world is one data set in all its layouts, and two sessions on them.
 type world struct {
 	data          *dataset
+	files         map[string][][]row // by variant, the rows of each file
 	engine        *sqlengine.Engine
 	skipping, all *sqlengine.Session // with and without skipping and answers from statistics
 }
@@ -51,12 +53,12 @@ func newWorld(t *testing.T, seed int64) *world {
 		t.Fatal(err)
 	}
 	defer writer.Close()
+	w := &world{data: data, files: map[string][][]row{}}
 	for _, v := range variants {
-		if err := v.build(data, filepath.Join(catalog, v.name), writer, rng); err != nil {
+		if w.files[v.name], err = v.build(data, filepath.Join(catalog, v.name), writer, rng); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w := &world{data: data}
 	if w.engine, err = sqlengine.Open(sqlengine.Options{Catalog: catalog, Memory: "1GB", Threads: 2}); err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +157,7 @@ func TestQueries(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			w := newWorld(t, seed)
 			t.Run("queries", func(t *testing.T) { w.compare(t, seed) })
+			t.Run("edges", func(t *testing.T) { w.edges(t, seed) })
 			t.Run("files", w.skips)
 		})
 	}
@@ -198,6 +201,23 @@ func (w *world) compare(t *testing.T, seed int64) {
 	t.Logf("seed %d: %d queries, %d refused, %d rows", seed, *queriesFlag, refused, rows)
 	if refused > *queriesFlag/4+2 {
 		t.Errorf("%d of %d queries were refused: the generator is of no use", refused, *queriesFlag)
+	}
+}
+
+// edges asks for what lies at the bounds of a file, where a bound that is too narrow by the least shows, and for what statistics
+// answer by themselves.
+func (w *world) edges(t *testing.T, seed int64) {
+	g := newGenerator(w.data, rand.New(rand.NewPCG(uint64(seed), 3)))
+	failures := 0
+	for range *edgesFlag {
+		v := pick(g, variants...)
+		q := g.edge(pick(g, w.files[v.name]...))
+		if !ask(w.all, q, "plain", "plain").equal(ask(w.skipping, q, v.name, "plain")) {
+			w.report(t, q, v.name, "plain")
+			if failures++; failures == 5 {
+				t.Fatalf("stopped after %d failures; seed %d", failures, seed)
+			}
+		}
 	}
 }
 

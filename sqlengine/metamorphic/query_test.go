@@ -71,6 +71,7 @@ type leaf struct {
 	name   string
 	typ    protocol.DataType
 	values []protocol.Value
+	get    func(row) protocol.Value
 }
 
 // generator draws queries over the columns of a dataset.
@@ -86,25 +87,68 @@ func newGenerator(data *dataset, rng *rand.Rand) *generator {
 		case protocol.KindArray:
 		case protocol.KindStruct:
 			for k, member := range field.Type.Fields {
-				l := leaf{name: string(field.Name) + "." + string(member.Name), typ: member.Type}
-				for _, r := range data.rows {
-					if !r[c].value.Null && !r[c].parts[k].value.Null {
-						l.values = append(l.values, r[c].parts[k].value)
+				g.leaves = append(g.leaves, leaf{name: string(field.Name) + "." + string(member.Name), typ: member.Type, get: func(r row) protocol.Value {
+					if r[c].value.Null {
+						return protocol.NullValue(member.Type.Kind)
 					}
-				}
-				g.leaves = append(g.leaves, l)
+					return r[c].parts[k].value
+				}})
 			}
 		default:
-			l := leaf{name: string(field.Name), typ: field.Type}
-			for _, r := range data.rows {
-				if !r[c].value.Null {
-					l.values = append(l.values, r[c].value)
-				}
+			g.leaves = append(g.leaves, leaf{name: string(field.Name), typ: field.Type, get: func(r row) protocol.Value { return r[c].value }})
+		}
+	}
+	for i := range g.leaves {
+		for _, r := range data.rows {
+			if v := g.leaves[i].get(r); !v.Null {
+				g.leaves[i].values = append(g.leaves[i].values, v)
 			}
-			g.leaves = append(g.leaves, l)
 		}
 	}
 	return g
+}
+
+// edge is a query about the least or the greatest value that a leaf has in a file.
+func (g *generator) edge(file []row) query {
+	l := g.leaf()
+	if g.chance(2) {
+		l = g.named(pick(g, "ts", "tn", "d", "f", "s", "st.y"))
+	}
+	q := query{items: []string{"t.id"}, from: "$1 t"}
+	if g.chance(6) {
+		q.items = nil
+		for range 1 + g.rng.IntN(3) {
+			q.items = append(q.items, fmt.Sprintf(pick(g, "min(t.%s)", "max(t.%s)", "count(t.%s)"), pick(g, l.name, g.leaf().name)))
+		}
+		return q
+	}
+	var least, most *protocol.Value
+	for _, r := range file {
+		v := l.get(r)
+		if !v.Null && (least == nil || v.Compare(*least) < 0) {
+			least = &v
+		}
+		if !v.Null && (most == nil || v.Compare(*most) > 0) {
+			most = &v
+		}
+	}
+	if least == nil || g.chance(12) {
+		q.where = []string{fmt.Sprintf("t.%s IS %sNULL", l.name, pick(g, "", "NOT "))}
+		return q
+	}
+	at := pick(g, *least, *most)
+	l.values = []protocol.Value{at}
+	switch {
+	case g.chance(8):
+		q.where = []string{fmt.Sprintf("t.%s IN (%s, %s)", l.name, g.constant(l), g.constant(l))}
+	case l.typ.Kind == protocol.KindString && g.chance(3):
+		runes := []rune(at.Str)
+		prefix := protocol.Value{Kind: protocol.KindString, Str: likeText.Replace(string(runes[:g.rng.IntN(len(runes)+1)])) + "%"}
+		q.where = []string{fmt.Sprintf("t.%s LIKE %s", l.name, prefix.SQL())}
+	default:
+		q.where = []string{fmt.Sprintf("t.%s %s %s", l.name, pick(g, operators...), g.constant(l))}
+	}
+	return q
 }
 
 func pick[T any](g *generator, of ...T) T { return of[g.rng.IntN(len(of))] }
@@ -210,6 +254,9 @@ func (g *generator) atom(alias string) string {
 	return g.computed(alias)
 }
 
+// likeText escapes what LIKE takes for itself.
+var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
 func (g *generator) like(alias string) string {
 	l := g.named(pick(g, "s", "s", "st.y", "p"))
 	text := "a"
@@ -217,7 +264,7 @@ func (g *generator) like(alias string) string {
 		runes := []rune(pick(g, l.values...).Str)
 		text = string(runes[:min(len(runes), g.rng.IntN(5))])
 	}
-	pattern := protocol.Value{Kind: protocol.KindString, Str: strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + pick(g, "%", "%", "%", "_%", "", "%1")}
+	pattern := protocol.Value{Kind: protocol.KindString, Str: likeText.Replace(text) + pick(g, "%", "%", "%", "_%", "", "%1")}
 	return fmt.Sprintf("%s.%s %sLIKE %s", alias, l.name, pick(g, "", "", "NOT "), pattern.SQL())
 }
 

@@ -15,7 +15,7 @@ type quality int
 
 const (
 	fullStatistics    quality = iota
-	roundedStatistics         // strings cut, timestamps down to milliseconds: what the reference writes
+	roundedStatistics         // strings cut, timestamps down to milliseconds, NaN passed over: what writers do
 	someStatistics            // of a random half of the leaves
 	looseStatistics           // bounds and counts wider than the data
 	countStatistics           // the number of rows alone
@@ -83,7 +83,7 @@ func (c *collector) leaf(field protocol.Field, get func(row) cell, low, high, nu
 	var least, most *protocol.Value
 	for _, r := range c.rows {
 		v := get(r).value
-		if v.Null {
+		if v.Null || c.quality == roundedStatistics && math.IsNaN(v.Float) {
 			continue
 		}
 		if least == nil || v.Compare(*least) < 0 {

@@ -77,7 +77,8 @@ type builder struct {
 
 // build writes the table: version 0 holds half of the files, version 1 the others and files to be removed, version 2 removes those
 // and attaches the vectors, version 3 adds what is left. A checkpoint stands for version 2, whose commits are then gone.
-func (v variant) build(data *dataset, dir string, writer *duck.Instance, rng *rand.Rand) error {
+// It gives the rows of each file.
+func (v variant) build(data *dataset, dir string, writer *duck.Instance, rng *rand.Rand) ([][]row, error) {
 	b := &builder{variant: v, data: data, dir: dir, writer: writer, rng: rng}
 	b.mapping = cmp.Or(b.mapping, protocol.MappingNone)
 	b.schema = data.schema
@@ -89,11 +90,12 @@ func (v variant) build(data *dataset, dir string, writer *duck.Instance, rng *ra
 	var commits [4][]object
 	commits[0] = []object{b.protocol(), b.metadata(last)}
 	var live []object
-	for n, group := range b.groups() {
+	groups := b.groups()
+	for n, group := range groups {
 		plain, attached := b.file(group, n)
 		switch {
 		case b.err != nil:
-			return b.err
+			return nil, b.err
 		case attached != nil:
 			commits[n%2] = append(commits[n%2], object{"add": plain})
 			commits[2] = append(commits[2], object{"remove": removal(plain)}, object{"add": attached})
@@ -113,7 +115,7 @@ func (v variant) build(data *dataset, dir string, writer *duck.Instance, rng *ra
 		b.lines(fmt.Sprintf("_delta_log/%020d.json", version), actions)
 	}
 	b.writeCheckpoint(append(commits[0][:2:2], object{"txn": object{"appId": "a", "version": 7}}), live)
-	return b.err
+	return groups, b.err
 }
 
 func (b *builder) check(err error) {
