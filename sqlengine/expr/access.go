@@ -194,6 +194,19 @@ func structName(e parse.Expr, i int) string {
 	return fmt.Sprintf("col%d", i+1)
 }
 
+// distinctNames refuses a struct with two members of one name, which DuckDB cannot hold.
+func distinctNames(names []string, at parse.Pos) error {
+	seen := map[string]bool{}
+	for _, n := range names {
+		key := strings.ToLower(n)
+		if seen[key] {
+			return notSupported(at, "a struct with two members named %s is not supported", n).WithHint("give the members names with named_struct")
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
 // typedVoid gives a NULL without a type the DuckDB type that stands for VOID, so that what holds it has that type as well.
 func typedVoid(e Expr) Expr {
 	if e.Type().Kind != protocol.KindVoid {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"strings"
 
 	"deltasql/protocol"
@@ -224,7 +225,7 @@ func (b *binder) bindTuple(n *parse.Tuple) (Expr, error) {
 	}
 	names := make([]string, len(items))
 	for i := range items {
-		names[i] = structName(n.Items[i], i)
+		names[i] = fmt.Sprintf("col%d", i+1)
 	}
 	return structOf(names, items), nil
 }

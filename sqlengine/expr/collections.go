@@ -198,6 +198,9 @@ func namedStruct(c *call) (Expr, error) {
 		}
 		names, items = append(names, name), append(items, args[i+1])
 	}
+	if err := distinctNames(names, c.at); err != nil {
+		return nil, err
+	}
 	return structOf(names, items), nil
 }
 
@@ -223,6 +226,9 @@ func structFunction(c *call) (Expr, error) {
 			}
 			names, items = append(names, name), append(items, e)
 		}
+	}
+	if err := distinctNames(names, c.at); err != nil {
+		return nil, err
 	}
 	return structOf(names, items), nil
 }

@@ -50,6 +50,7 @@ var duckFailures = []struct {
 	{regexp.MustCompile(`^Out of Range Error: Overflow (in|on) `), "ARITHMETIC_OVERFLOW"},
 	{regexp.MustCompile(`Can't convert VARIANT`), "INVALID_VARIANT_CAST"},
 	{regexp.MustCompile(`(?i)malformed JSON`), "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION"},
+	{regexp.MustCompile(`Invalid input for hex digit|Could not decode string`), "CAST_INVALID_INPUT"},
 	{regexp.MustCompile(`Division by zero`), "DIVIDE_BY_ZERO"},
 	{regexp.MustCompile(`Pattern has \d+ groups`), "INVALID_PARAMETER_VALUE.REGEX_GROUP_INDEX"},
 	{regexp.MustCompile(`key cannot be NULL`), "INVALID_PARAMETER_VALUE"},

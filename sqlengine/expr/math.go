@@ -259,7 +259,12 @@ func shift(direction string) func(c *call) (Expr, error) {
 func try(op string) func(c *call) (Expr, error) {
 	return func(c *call) (Expr, error) {
 		left, right := c.args[0], c.args[1]
-		if isDatetime(left.Type()) || isInterval(left.Type()) || isInterval(right.Type()) || isDatetime(right.Type()) {
+		if c.ctx.Dialect == MySQL { // the functions are Spark's, and MySQL's operators have checks that TRY cannot hold
+			ctx := *c.ctx
+			ctx.Dialect = Spark
+			c = &call{binder: &binder{env: c.env, ctx: &ctx}, at: c.at, name: c.name, f: c.f, node: c.node, args: c.args}
+		}
+		if (op == "+" || op == "-") && isDatetime(left.Type()) || (op == "+" || op == "-") && (isInterval(left.Type()) || isInterval(right.Type()) || isDatetime(right.Type())) {
 			e, err := c.datetimeArithmetic(op, left, right, false, c.at)
 			if err != nil {
 				return nil, err

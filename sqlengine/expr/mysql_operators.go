@@ -221,6 +221,7 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 }
 
 func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr, error) {
+	unsignedLeft := left.Type().Equal(tUnsigned) // a bigint counts as decimal(20,0) too, but may be negative
 	lt, rt := decimalView(left), decimalView(right)
 	left, err := b.mysqlConvert(left, lt, at)
 	if err != nil {
@@ -247,7 +248,7 @@ func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr,
 		}
 		return b.naturalDecimal(op, bounded(lt.Precision+rt.Precision, lt.Scale+rt.Scale), left, right)
 	}
-	if lt.Equal(tUnsigned) && rt.Equal(tUnsigned) || op == "-" && lt.Equal(tUnsigned) {
+	if unsignedLeft && rt.Scale == 0 {
 		return rawOf(tUnsigned, "my_unsigned({0} "+op+" {1})", left, right), nil
 	}
 	return b.naturalDecimal(op, bounded(max(lt.Precision-lt.Scale, rt.Precision-rt.Scale)+scale+1, scale), left, right)

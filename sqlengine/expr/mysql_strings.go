@@ -151,7 +151,10 @@ func mysqlTrim(c *call) (Expr, error) {
 	if len(c.args) != 3 {
 		return trims(c)
 	}
-	side, _ := constantText(c.args[0])
+	side, known := constantText(c.args[0])
+	if !known || trimFunctions[side] == "" {
+		return nil, fail(c.at, "INVALID_PARAMETER_VALUE", "trim takes BOTH, LEADING or TRAILING")
+	}
 	what, ok := constantText(c.args[1])
 	if !ok {
 		return nil, notSupported(c.at, "the text that TRIM takes off must be a constant")
