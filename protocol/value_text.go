@@ -1,140 +1,12 @@
 package protocol
 
 import (
-	"cmp"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// NullValue is the typed NULL.
-func NullValue(kind Kind) Value { return Value{Kind: kind, Null: true} }
-
-// Compare orders two values of comparable kinds as Spark does: NULL first; all numbers by value, whatever their kind, NaN
-// above every other and -0.0 equal to 0.0; strings and binaries by bytes; both timestamp kinds and dates by instant, a date
-// as its midnight. Values of kinds that do not compare are ordered by kind, so that the order is total.
-func (v Value) Compare(o Value) int {
-	if v.Null || o.Null {
-		switch {
-		case v.Null && o.Null:
-			return 0
-		case v.Null:
-			return -1
-		}
-		return 1
-	}
-	a, b := v.family(), o.family()
-	if a != b {
-		return cmp.Compare(a, b)
-	}
-	switch a {
-	case familyNumber:
-		return compareNumbers(v, o)
-	case familyText:
-		return strings.Compare(v.Str, o.Str)
-	case familyTime:
-		if v.Kind == o.Kind {
-			return cmp.Compare(v.Int, o.Int)
-		}
-		return v.instant().Cmp(o.instant())
-	}
-	return cmp.Compare(v.Int, o.Int)
-}
-
-type family uint8
-
-const (
-	familyBoolean family = iota
-	familyNumber
-	familyText
-	familyTime
-	familyMonths
-	familyMicros
-	familyNone
-)
-
-func (v Value) family() family {
-	switch v.Kind {
-	case KindBoolean:
-		return familyBoolean
-	case KindByte, KindShort, KindInteger, KindLong, KindFloat, KindDouble, KindDecimal:
-		return familyNumber
-	case KindString, KindBinary:
-		return familyText
-	case KindDate, KindTimestamp, KindTimestampNTZ:
-		return familyTime
-	case KindIntervalYearMonth:
-		return familyMonths
-	case KindIntervalDayTime:
-		return familyMicros
-	}
-	return familyNone
-}
-
-const microsPerDay = 24 * 3600 * 1_000_000
-
-// instant is microseconds since 1970; 128 bits, for a date's may exceed 64.
-func (v Value) instant() Int128 {
-	if v.Kind != KindDate {
-		return Int128FromInt64(v.Int)
-	}
-	hi, lo, _ := mulAdd(0, uint64(max(v.Int, -v.Int)), microsPerDay, 0)
-	n := Int128{Hi: int64(hi), Lo: lo}
-	if v.Int < 0 {
-		return n.Neg()
-	}
-	return n
-}
-
-func (v Value) isFloat() bool { return v.Kind == KindFloat || v.Kind == KindDouble }
-
-func compareNumbers(v, o Value) int {
-	switch {
-	case v.isFloat() && o.isFloat():
-		return compareFloats(v.Float, o.Float)
-	case v.isFloat():
-		return -compareExact(o, v.Float)
-	case o.isFloat():
-		return compareExact(v, o.Float)
-	}
-	a, aScale := v.decimal()
-	b, bScale := o.decimal()
-	return CompareDecimals(a, aScale, b, bScale)
-}
-
-func (v Value) decimal() (Int128, int) {
-	if v.Kind == KindDecimal {
-		return v.Dec, v.Scale
-	}
-	return Int128FromInt64(v.Int), 0
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case math.IsNaN(a) && math.IsNaN(b):
-		return 0
-	case math.IsNaN(a):
-		return 1
-	case math.IsNaN(b):
-		return -1
-	}
-	return cmp.Compare(a, b)
-}
-
-// compareExact compares an integer or decimal with a double without rounding the exact side.
-func compareExact(v Value, f float64) int {
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 1):
-		return -1
-	case math.IsInf(f, -1):
-		return 1
-	}
-	n, scale := v.decimal()
-	return ratCompare(n, scale, f)
-}
 
 // Text is the value as CAST(v AS STRING) gives it: the form of partition values in SHOW PARTITIONS and of results that
 // are shown. A timestamp is shown in UTC. NULL is "NULL".
@@ -287,54 +159,6 @@ func formatMicros(micros int64, separator byte) string {
 	return formatDate(days) + fmt.Sprintf("%c%02d:%02d:%02d.%06d", separator, seconds/3600, seconds/60%60, seconds%60, rest%1_000_000)
 }
 
-func floorDiv(a, b int64) (quotient, rest int64) {
-	quotient, rest = a/b, a%b
-	if rest < 0 {
-		quotient, rest = quotient-1, rest+b
-	}
-	return quotient, rest
-}
-
-// civil turns days since 1970 into a date of the proleptic Gregorian calendar.
-func civil(days int64) (year, month, day int64) {
-	era, doe := floorDiv(days+719468, 146097)
-	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
-	doy := doe - (365*yoe + yoe/4 - yoe/100)
-	shifted := (5*doy + 2) / 153
-	day = doy - (153*shifted+2)/5 + 1
-	month = shifted + 3
-	year = yoe + era*400
-	if month > 12 {
-		month -= 12
-		year++
-	}
-	return year, month, day
-}
-
-// DaysFromCivil gives the days since 1970 of a date of the proleptic Gregorian calendar.
-func DaysFromCivil(year, month, day int64) int64 {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	era, yoe := floorDiv(year, 400)
-	doy := (153*(month-3)+2)/5 + day - 1
-	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
-}
-
-func daysInMonth(year, month int64) int64 {
-	switch month {
-	case 4, 6, 9, 11:
-		return 30
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	}
-	return 31
-}
-
 func yearMonth(months int64) string {
 	sign := ""
 	if months < 0 {
@@ -356,21 +180,4 @@ func dayTime(micros int64) string {
 		text += strings.TrimRight(fmt.Sprintf(".%06d", fraction), "0")
 	}
 	return text
-}
-
-// wallClock turns a wall clock reading in a zone into an instant; nil is UTC. A reading that a change of the clocks skips
-// is taken with the offset before the change, as java.time does; one that occurs twice is the earlier.
-func wallClock(micros int64, zone *time.Location) int64 {
-	if zone == nil || zone == time.UTC {
-		return micros
-	}
-	seconds, fraction := floorDiv(micros, 1_000_000)
-	offsetAt := func(unix int64) int64 { _, off := time.Unix(unix, 0).In(zone).Zone(); return int64(off) }
-	// The offsets before and after any change within a day of the reading: one of them applies.
-	before, after := offsetAt(seconds-86400), offsetAt(seconds+86400)
-	instant := seconds - before
-	if before != after && offsetAt(instant) != before && offsetAt(seconds-after) == after {
-		instant = seconds - after
-	}
-	return instant*1_000_000 + fraction
 }

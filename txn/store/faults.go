@@ -165,18 +165,18 @@ func (f *Faults) Stat(ctx context.Context, name string) (FileInfo, error) {
 	return info, fault.after(OpStat, name, err)
 }
 
-// PutIfAbsent implements Store. A fault whose error wraps ErrOutcomeUnknown gives Unknown.
+// PutIfAbsent implements Store. A fault whose error wraps ErrOutcomeUnknown gives Unknown, and so does one after the write.
 func (f *Faults) PutIfAbsent(ctx context.Context, name string, data []byte) (Outcome, error) {
 	fault, err := f.before(ctx, OpPutIfAbsent, name)
-	outcome := NotWritten
-	if err == nil {
-		outcome, err = f.inner.PutIfAbsent(ctx, name, data)
-		err = fault.after(OpPutIfAbsent, name, err)
+	if err != nil {
+		if errors.Is(err, ErrOutcomeUnknown) {
+			return Unknown, err
+		}
+		return NotWritten, err
 	}
-	if errors.Is(err, ErrOutcomeUnknown) {
-		outcome = Unknown
-	} else if err != nil {
-		outcome = NotWritten
+	outcome, err := f.inner.PutIfAbsent(ctx, name, data)
+	if err == nil && fault.Err != nil { // written, and the answer is lost (O1)
+		return Unknown, fmt.Errorf("%w: %w", ErrOutcomeUnknown, fault.after(OpPutIfAbsent, name, nil))
 	}
 	return outcome, err
 }

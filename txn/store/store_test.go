@@ -226,6 +226,7 @@ func TestFaultsHitTheChosenCall(t *testing.T) {
 	s := NewFaults(NewMemory(nil),
 		Fault{Op: OpPutIfAbsent, Nth: 1, Err: ErrThrottled},
 		Fault{Op: OpPutIfAbsent, Nth: 2, Err: lost, After: true},
+		Fault{Op: OpPutIfAbsent, Nth: 3, Err: ErrThrottled, After: true},
 		Fault{Op: OpPut, Nth: 1, Crash: true, After: true},
 	)
 	if outcome, err := s.PutIfAbsent(ctx, "a", []byte("1")); outcome != NotWritten || !errors.Is(err, ErrThrottled) {
@@ -240,17 +241,20 @@ func TestFaultsHitTheChosenCall(t *testing.T) {
 	if data, _ := s.Read(ctx, "a", 9); string(data) != "1" {
 		t.Error("the write whose answer was lost was not made")
 	}
+	if outcome, err := s.PutIfAbsent(ctx, "c", nil); outcome != Unknown || !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, ErrThrottled) {
+		t.Error(outcome, err)
+	}
 	if err := s.Put(ctx, "b", nil); !errors.Is(err, ErrCrashed) {
 		t.Error(err)
 	}
 	if _, err := s.Stat(ctx, "b"); !errors.Is(err, ErrCrashed) {
 		t.Error(err)
 	}
-	want := []string{"put-if-absent a", "read a", "put-if-absent a", "read a", "put b", "stat b"}
+	want := []string{"put-if-absent a", "read a", "put-if-absent a", "read a", "put-if-absent c", "put b", "stat b"}
 	if got := s.Calls(); !reflect.DeepEqual(got, want) {
 		t.Errorf("calls %q", got)
 	}
-	if s.Count(OpRead) != 2 || s.Count(OpAny) != 6 {
+	if s.Count(OpRead) != 2 || s.Count(OpAny) != 7 {
 		t.Error("counts")
 	}
 	slow := NewFaults(NewMemory(nil), Fault{Op: OpRead, Delay: time.Hour, Err: ErrThrottled})
