@@ -41,7 +41,7 @@ func (f *Feature) minVersions() (reader, writer int) {
 }
 
 // features is the table, in the order of the protocol's appendix, then previews, then what only other implementations and
-// requests for comment know. Nothing writes yet: Writes is set by the package that honours the duty.
+// requests for comment know. Writes is set together with the code that honours the feature's duty.
 var features = []*Feature{
 	{Name: "appendOnly", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: property("delta.appendOnly"), Reads: true},
 	{Name: "columnMapping", Kind: ReaderWriterFeature, LegacyReader: 2, LegacyWriter: 5, Active: func(c *TableConfig) bool { return c.Mapping != MappingNone }, Reads: true},

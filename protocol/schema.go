@@ -192,11 +192,12 @@ func (p *schemaParser) field(depth int) (Field, error) {
 			s, err = p.str()
 			f.Name, haveName = LogicalName(s), true
 		case "type":
-			p.skipSpace()
-			at := p.pos
+			isName, at := p.peek() == '"', p.pos
 			f.Type, err = p.dataType(depth)
-			if text := strings.Trim(string(p.data[at:p.pos]), `"`); err == nil && isCharVarchar(text) {
-				charVarchar = text
+			if isName && err == nil {
+				if text := strings.Trim(string(p.data[at:p.pos]), `"`); isCharVarchar(text) {
+					charVarchar = text
+				}
 			}
 			haveType = true
 		case "nullable":

@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -141,5 +143,27 @@ func TestFieldMetadataGetters(t *testing.T) {
 	var none FieldMetadata
 	if _, ok := none.PhysicalName(); ok || none.Collations() != nil {
 		t.Error("nil metadata must be empty")
+	}
+}
+
+// Reading a type costs as much as it is long, however deep it nests: its text is not looked at again at each level.
+func TestDeepSchemaIsReadOnce(t *testing.T) {
+	wide := make([]string, 4000)
+	for i := range wide {
+		wide[i] = fmt.Sprintf(`{"name":"c%d","type":"long"}`, i)
+	}
+	text := `{"type":"struct","fields":[` + strings.Join(wide, ",") + `]}`
+	measure := func(levels int) uint64 {
+		deep := strings.Repeat(`{"type":"struct","fields":[{"name":"a","type":`, levels) + text + strings.Repeat(`}]}`, levels)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := ParseSchema(deep); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if flat, deep := measure(1), measure(400); deep > 4*flat {
+		t.Errorf("%d bytes for 1 level, %d for 400", flat, deep)
 	}
 }

@@ -66,7 +66,7 @@ func (v Value) SQL() string {
 		return v.Text() + "BD"
 	case KindFloat, KindDouble:
 		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
-			return strings.ToUpper(kindSQL(v.Kind)) + "('" + v.Text() + "')"
+			return strings.ToUpper(simpleNames[v.Kind]) + "('" + v.Text() + "')"
 		}
 		if v.Kind == KindFloat {
 			return strconv.FormatFloat(v.Float, 'g', -1, 32) + "F"
@@ -75,8 +75,6 @@ func (v Value) SQL() string {
 	}
 	return v.Text()
 }
-
-func kindSQL(k Kind) string { return simpleNames[k] }
 
 // AppendJSON writes the value in the encoding of the command line's events (integers as numbers, decimals as strings with
 // their scale, binaries in hexadecimal, times in ISO form).

@@ -130,9 +130,10 @@ func (t *Table) readInfo(ctx context.Context, file logFile) (*protocol.CommitInf
 	if err != nil {
 		return nil, storageError(file.Name, err)
 	}
+	whole := int64(len(head)) == file.Size
 	for len(head) > 0 {
 		line, rest, complete := bytes.Cut(head, []byte("\n"))
-		if complete || int64(len(head)) == file.Size {
+		if complete || whole {
 			if bytes.HasPrefix(bytes.TrimSpace(line), []byte(`{"commitInfo"`)) {
 				action, err := protocol.ParseAction(line)
 				if err == nil && action.CommitInfo != nil {
