@@ -10,5 +10,10 @@
 //	S2  Statistics are outer bounds: wide is legal. An answer taken from them as exact (MinMax, Rows, NullCount) is refused
 //	    unless every file proves it.
 //
+// Read the files in the order of a query: predicate.go (what is asked), normal.go with literal.go (its normal form, literals in
+// terms of the leaf's type), scanner.go, bound.go and instant.go (statistics JSON to bounds), column.go and partition.go (how they
+// are held), judge.go and index.go (one condition over one leaf), prune.go (the whole). exact.go and outer.go give answers other
+// than which files to read.
+//
 // The package does no I/O and knows neither SQL nor files; txn/log gives it bytes through Source.
 package stats

@@ -9,6 +9,10 @@
 //	L2  A checkpoint stands for the replay of its commits; which of several complete ones is used makes no difference.
 //	L3  A Snapshot never changes; what a later commit adds or removes shows only in a later Snapshot.
 //
+// Read the files in the order of a load: table.go (caches, which listing), segment.go (which files), checkpoint.go and
+// commit.go (their actions), replay.go and state.go (reconciliation), columns.go with fileindex.go (how rows are held),
+// files.go and snapshot.go (what callers see). clock.go and history.go answer questions about times and commits.
+//
 // A file of a table is identified by (canonical path, deletion vector), see Action Reconciliation in the protocol.
 // The package reads Parquet only through the Parquet port and knows nothing of SQL statements of users.
 package log
