@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -324,6 +325,45 @@ func TestRowSets(t *testing.T) {
 		if err := in.Exec(ctx, "SELECT "+strings.ReplaceAll(sql, "$", itoa(set.ID()))); err == nil ||
 			!strings.Contains(err.Error(), "row set") {
 			t.Errorf("%s on a released set: %v", sql, err)
+		}
+	}
+}
+
+// TestLiveRows asks for rows in a run, with gaps, backwards and beyond the bits.
+func TestLiveRows(t *testing.T) {
+	in := openTest(t, Config{})
+	const files, rows = 3, 10_000
+	random := rand.New(rand.NewPCG(1, 2))
+	spec := SetSpec{Files: files, Deleted: make([][]uint64, files)}
+	for f := range files - 1 { // the last file has none
+		spec.Deleted[f] = make([]uint64, rows/64-7*f)
+		for i := range spec.Deleted[f] {
+			spec.Deleted[f][i] = random.Uint64() & random.Uint64()
+		}
+	}
+	set, err := NewSet(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Release()
+	for _, order := range []string{"i", "i * 3", "i // 2", "9999 - i", "i + 37", "(i * 7919) % 10000", "i + 1000000", "i - 5000"} {
+		var expected int64
+		for i := range int64(rows) {
+			row := map[string]int64{
+				"i": i, "i * 3": i * 3, "i // 2": i / 2, "9999 - i": 9999 - i, "i + 37": i + 37, "(i * 7919) % 10000": i * 7919 % 10000,
+				"i + 1000000": i + 1000000, "i - 5000": i - 5000,
+			}[order]
+			bits := spec.Deleted[i/4000]
+			if row < 0 || row/64 >= int64(len(bits)) || bits[row/64]>>(row%64)&1 == 0 {
+				expected += i*i%1000 + 1
+			}
+		}
+		var got int64
+		one(t, in, func(b *Batch) { got = b.Vector(0).Int64(0) }, fmt.Sprintf(
+			`SELECT CAST(sum(i * i %% 1000 + 1) AS BIGINT) FROM range(%d) r(i) WHERE delta_live(%d, CAST(i // 4000 AS UBIGINT), %s)`,
+			rows, set.ID(), order))
+		if got != expected {
+			t.Errorf("rows %s: got %d, want %d", order, got, expected)
 		}
 	}
 }

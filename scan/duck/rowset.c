@@ -179,6 +179,38 @@ static void fail(handle info, const char *what, int64_t number) {
 	duckdb_scalar_function_set_error(info, message);
 }
 
+// Rows are answered in blocks of up to so many.
+#define BLOCK 64
+
+// consecutive says whether the n rows, all of one file, follow each other.
+static int consecutive(const uint64_t *files, const int64_t *rows, uint64_t n) {
+	uint64_t other = 0;
+	for (uint64_t i = 0; i < n; i++) {
+		other |= (files[i] ^ files[0]) | ((uint64_t)rows[i] ^ ((uint64_t)rows[0] + i));
+	}
+	return !other;
+}
+
+// bits_from gives the bits of the 64 rows from row on; rows behind the last word are not deleted.
+static uint64_t bits_from(const bitset *deleted, uint64_t row) {
+	uint64_t word = row >> 6, shift = row & 63;
+	if (!deleted->words || word >= deleted->n) {
+		return 0;
+	}
+	uint64_t bits = deleted->words[word] >> shift;
+	if (shift && word + 1 < deleted->n) {
+		bits |= deleted->words[word + 1] << (64 - shift);
+	}
+	return bits;
+}
+
+// spread gives a byte of 1 for each clear bit of the eight lowest and of 0 for the others, the lowest bit first in memory (on the
+// little-endian processors that DuckDB is built for).
+static uint64_t spread(uint64_t bits) {
+	uint64_t set = ((bits & 0xff) * 0x0101010101010101) & 0x8040201008040201;
+	return ~((set + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101;
+}
+
 // Arguments come flattened, and NULL arguments never reach a function (DuckDB answers NULL for them, but still calls
 // for the row, so every index is checked).
 static void delta_live(handle info, handle input, handle output) {
@@ -194,22 +226,27 @@ static void delta_live(handle info, handle input, handle output) {
 	const deltasql_rowset *set = find(ids[0]);
 	if (!set) {
 		fail(info, "delta_live: there is no row set", ids[0]);
-	} else {
-		uint64_t i = 0;
-		while (i < n) {
-			// A chunk comes from one file nearly always: the file's bits are looked up once a run.
-			uint64_t file = files[i];
-			const bitset *deleted = file < set->files ? &set->deleted[file] : NULL;
-			if (!deleted) {
-				fail(info, "delta_live: the row set has no file", (int64_t)file);
+	}
+	for (uint64_t i = 0; set && i < n;) {
+		uint64_t end = n - i < BLOCK ? n : i + BLOCK;
+		if (rows[i] >= 0 && files[i] < set->files && consecutive(files + i, rows + i, end - i)) {
+			uint64_t bits = bits_from(&set->deleted[files[i]], (uint64_t)rows[i]);
+			for (; i + 8 <= end; i += 8, bits >>= 8) {
+				uint64_t bytes = spread(bits);
+				memcpy(live + i, &bytes, 8);
+			}
+			for (; i < end; i++, bits >>= 1) {
+				live[i] = ~bits & 1;
+			}
+			continue;
+		}
+		for (; i < end; i++) {
+			if (files[i] >= set->files) {
+				fail(info, "delta_live: the row set has no file", (int64_t)files[i]);
+				set = NULL;
 				break;
 			}
-			const uint64_t *words = deleted->words;
-			uint64_t limit = words ? deleted->n : 0;
-			for (; i < n && files[i] == file; i++) {
-				uint64_t word = (uint64_t)rows[i] >> 6;
-				live[i] = word >= limit || !(words[word] >> ((uint64_t)rows[i] & 63) & 1);
-			}
+			live[i] = ~bits_from(&set->deleted[files[i]], (uint64_t)rows[i]) & 1;
 		}
 	}
 	pthread_rwlock_unlock(&registry_lock);

@@ -106,7 +106,10 @@ func (s *Stream) execute(sql string, args []any) error {
 		return newError(bindings.PendingError(pending))
 	}
 	if bindings.ExecutePending(pending, &s.result) != bindings.StateSuccess {
-		return newError(bindings.ResultError(&s.result))
+		err := newError(bindings.ResultError(&s.result))
+		bindings.DestroyResult(&s.result) // start may try once more
+		s.result = bindings.Result{}
+		return err
 	}
 	s.describe()
 	return nil
