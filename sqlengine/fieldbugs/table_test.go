@@ -192,8 +192,11 @@ func asJSON(value any) string {
 func (tb *table) commit(version int, actions ...string) {
 	tb.t.Helper()
 	name := fmt.Sprintf("_delta_log/%020d.json", version)
-	tb.write(name, []byte(strings.Join(actions, "\n")+"\n"))
-	tb.setTime(name, commitTime(version).Add(tb.moved))
+	// A commit appears whole, as every writer of the format makes it: some tests read while others commit.
+	unfinished := fmt.Sprintf("_delta_log/.%020d.tmp", version)
+	tb.write(unfinished, []byte(strings.Join(actions, "\n")+"\n"))
+	tb.setTime(unfinished, commitTime(version).Add(tb.moved))
+	tb.check(os.Rename(tb.path(unfinished), tb.path(name)))
 }
 
 func commitTime(version int) time.Time {

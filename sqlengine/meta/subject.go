@@ -1,7 +1,6 @@
 package meta
 
 import (
-	"encoding/json"
 	"sort"
 	"strconv"
 	"strings"
@@ -67,26 +66,22 @@ func sortedSet(names []string) []string {
 	return out
 }
 
-// clusteringDomain is the domain that holds the clustering columns: protocol, "Clustered Table".
-const clusteringDomain = "delta.clustering"
-
-// clusteringPaths are the clustering columns by their logical names, each a path down to the member.
+// clusteringPaths are the clustering columns by their logical names, each a path down to the member. A domain whose
+// configuration cannot be read gives none: it tells how a table is laid out, not what it holds.
 func clusteringPaths(snapshot *log.Snapshot) [][]string {
-	domain, ok := snapshot.Domains()[clusteringDomain]
-	if !ok || domain.Removed {
+	domain, ok := snapshot.Domain(protocol.DomainClustering)
+	if !ok {
 		return nil
 	}
-	var content struct {
-		ClusteringColumns [][]string `json:"clusteringColumns"`
-	}
-	if json.Unmarshal([]byte(domain.Configuration), &content) != nil {
+	columns, err := protocol.ClusteringColumns(domain.Configuration)
+	if err != nil {
 		return nil
 	}
 	config := snapshot.Config()
 	var out [][]string
-	for _, path := range content.ClusteringColumns {
-		if len(path) > 0 {
-			out = append(out, logicalPath(config.Schema, config.Mapping, path))
+	for _, column := range columns {
+		if len(column) > 0 {
+			out = append(out, logicalPath(config.Schema, config.Mapping, column))
 		}
 	}
 	return out
@@ -109,13 +104,13 @@ func clusteringColumns(snapshot *log.Snapshot) []string {
 }
 
 // logicalPath translates a path of physical names; a name that is not found stays as it is.
-func logicalPath(t protocol.DataType, mode protocol.MappingMode, path []string) []string {
+func logicalPath(t protocol.DataType, mode protocol.MappingMode, path []protocol.PhysicalName) []string {
 	out := make([]string, len(path))
 	for i, physical := range path {
-		out[i] = physical
+		out[i] = string(physical)
 		next := protocol.DataType{}
 		for _, field := range t.Fields {
-			if string(field.PhysicalName(mode)) == physical {
+			if field.PhysicalName(mode) == physical {
 				out[i], next = string(field.Name), field.Type
 				break
 			}

@@ -23,8 +23,9 @@ func fileList(paths []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
+// readParquet reads checkpoint files; some writers leave out the annotation that makes bytes a text.
 func readParquet(paths []string) string {
-	return "read_parquet(" + fileList(paths) + ", hive_partitioning=false)"
+	return "read_parquet(" + fileList(paths) + ", hive_partitioning=false, binary_as_string=true)"
 }
 
 func describeSQL(path string) string {
