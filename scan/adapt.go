@@ -21,7 +21,8 @@ import (
 //   - breaks with an INTERNAL error on a condition on a member of a struct that the file lacks;
 //   - refuses a struct none of whose members are in the file;
 //   - prints a string without Parquet's annotation as escaped bytes, and reads the reverse as escapes;
-//   - knows an unannotated variant only as a struct of two byte strings.
+//   - knows an unannotated variant only as a struct of two byte strings;
+//   - rounds nanoseconds to microseconds.
 type adapter struct {
 	mode   protocol.MappingMode
 	lambda int // how many lambda variables were used, to keep nested ones apart
@@ -68,6 +69,8 @@ func sameLayout(t protocol.DataType, file *duck.Type, mode protocol.MappingMode)
 		return file.Kind == duck.KindVarchar
 	case protocol.KindBinary:
 		return file.Kind == duck.KindBlob
+	case protocol.KindTimestamp, protocol.KindTimestampNTZ:
+		return !storesNanoseconds(file)
 	case protocol.KindVariant:
 		return file.Kind == duck.KindVariant
 	case protocol.KindArray:
@@ -101,6 +104,10 @@ func (a *adapter) from(t protocol.DataType, file *duck.Type) (convert, error) {
 	case protocol.KindBinary:
 		if file.Kind == duck.KindVarchar {
 			return func(e string) string { return "encode(" + e + ")" }, nil
+		}
+	case protocol.KindTimestamp, protocol.KindTimestampNTZ:
+		if storesNanoseconds(file) {
+			return cutNanoseconds(t), nil
 		}
 	case protocol.KindIntervalYearMonth:
 		return func(e string) string { return "to_months(CAST(" + e + " AS INTEGER))" }, nil
@@ -145,6 +152,17 @@ func (a *adapter) from(t protocol.DataType, file *duck.Type) (convert, error) {
 		}
 		return "CAST(" + e + " AS " + text + ")"
 	}, nil
+}
+
+// cutNanoseconds gives the microsecond in which a time lies, as Spark and DuckDB do for INT96.
+func cutNanoseconds(t protocol.DataType) convert {
+	return func(e string) string {
+		e = fmt.Sprintf("make_timestamp((epoch_ns(%s) - (epoch_ns(%[1]s) %% 1000 + 1000) %% 1000) // 1000)", e)
+		if t.Kind == protocol.KindTimestamp {
+			e = "CAST(" + e + " AS TIMESTAMP WITH TIME ZONE)"
+		}
+		return e
+	}
 }
 
 // fromVariant: an annotated variant needs nothing but what variantFix does; in a column without annotation a variant null

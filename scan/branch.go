@@ -19,7 +19,7 @@ const maxCastTuples = 16
 // branch is a set of files that one SELECT reads.
 type branch struct {
 	files      []*dataFile
-	layout     *layout // nil where layouts were not looked up; else that of a file, equal to the others' as far as it matters
+	layout     *layout // nil where layouts do not tell files apart; else that of a file, equal to the others' as far as it matters
 	constants  []protocol.Value
 	perFile    bool // the constants differ from file to file
 	rows       rowChoice
@@ -58,10 +58,14 @@ func (b *builder) branches() []*branch {
 	byKey := map[branchKey]*branch{}
 	var list []*branch
 	for _, f := range b.files {
-		shape, ok := shapes[f.layout]
+		layout := f.layout
+		if !b.byLayout {
+			layout = nil
+		}
+		shape, ok := shapes[layout]
 		if !ok {
-			shape = b.shape(f.layout)
-			shapes[f.layout] = shape
+			shape = b.shape(layout)
+			shapes[layout] = shape
 		}
 		key := branchKey{shape: shape, tuple: f.tuple, changeRows: f.changeRows, variantNulls: f.variantNulls}
 		if perFile {
@@ -75,7 +79,7 @@ func (b *builder) branches() []*branch {
 		}
 		br := byKey[key]
 		if br == nil {
-			br = &branch{layout: f.layout, constants: f.constants, perFile: perFile, rows: key.rows,
+			br = &branch{layout: layout, constants: f.constants, perFile: perFile, rows: key.rows,
 				changeRows: f.changeRows, variantNulls: f.variantNulls}
 			byKey[key] = br
 			list = append(list, br)
@@ -101,7 +105,7 @@ func (b *builder) shape(l *layout) string {
 			return
 		}
 		shape.WriteString("\x01" + found.name)
-		if !sameLayout(t, &found.typ, b.config.Mapping) {
+		if b.adapts && !sameLayout(t, &found.typ, b.config.Mapping) {
 			shape.WriteString("\x02" + found.text)
 		}
 		shape.WriteByte(0)
@@ -122,6 +126,18 @@ func (b *builder) shape(l *layout) string {
 		shape.WriteByte(3) // to be refused
 	}
 	return shape.String()
+}
+
+// numShapes is how many shapes the files' layouts have.
+func (b *builder) numShapes() int {
+	seen, shapes := map[*layout]bool{}, map[string]bool{}
+	for _, f := range b.files {
+		if !seen[f.layout] {
+			seen[f.layout] = true
+			shapes[b.shape(f.layout)] = true
+		}
+	}
+	return len(shapes)
 }
 
 // numberTuples numbers the distinct tuples of constants and gives their count.
@@ -270,6 +286,9 @@ func (w *branchWriter) fileColumn(name string, id int, t protocol.DataType) (str
 	}
 	if found == nil {
 		return "CAST(NULL AS " + text + ")", nil
+	}
+	if !w.adapts {
+		return w.readColumn(readColumn{physical: protocol.PhysicalName(name), name: found.name, read: text, typ: t}), nil
 	}
 	if w.adapter.fixes, err = w.variantFixes(found); err != nil {
 		return "", err

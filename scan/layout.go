@@ -11,7 +11,8 @@ import (
 	"deltasql/scan/duck"
 )
 
-// layout is what a Parquet file says of its columns: as much as reading nested and binary columns right needs.
+// layout is what a Parquet file says of its columns: as much as telling whether they fit the table's, and reading nested and
+// binary ones right, needs.
 // Files with equal layouts share one.
 type layout struct {
 	columns []layoutColumn
@@ -50,7 +51,7 @@ func (l *layout) byID(id int) *layoutColumn {
 
 // layouts remembers the layouts of files by path, size and time: data files never change, so nothing here goes stale.
 // It is shared by all instances and bounded by throwing everything away.
-var layouts = layoutCache{byFile: map[layoutKey]*layout{}, bySignature: map[string]*layout{}}
+var layouts = layoutCache{byFile: map[layoutKey]*layout{}, bySignature: map[string]*layout{}, bySchema: map[string]*layout{}}
 
 type layoutKey struct {
 	path          string
@@ -60,7 +61,8 @@ type layoutKey struct {
 type layoutCache struct {
 	mu          sync.Mutex
 	byFile      map[layoutKey]*layout
-	bySignature map[string]*layout
+	bySignature map[string]*layout // by what parquet_schema says, see footer
+	bySchema    map[string]*layout // by the schema's bytes, see readSchemas
 }
 
 const (
@@ -76,25 +78,34 @@ func (c *layoutCache) get(key layoutKey) *layout {
 	return c.byFile[key]
 }
 
-func (c *layoutCache) haveAll(files []*dataFile) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range files {
-		if c.byFile[f.layoutKey()] == nil {
-			return false
-		}
-	}
-	return true
-}
-
 func (c *layoutCache) put(key layoutKey, signature string, l *layout) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.byFile) >= maxCachedFiles || len(c.bySignature) >= maxCachedLayouts {
+	c.makeRoom()
+	c.byFile[key], c.bySignature[signature] = l, l
+}
+
+// makeRoom keeps the cache within its bounds.
+func (c *layoutCache) makeRoom() {
+	if len(c.byFile) >= maxCachedFiles || len(c.bySignature) >= maxCachedLayouts || len(c.bySchema) >= maxCachedLayouts {
 		clear(c.byFile)
 		clear(c.bySignature)
+		clear(c.bySchema)
 	}
-	c.byFile[key], c.bySignature[signature] = l, l
+}
+
+// putSchema remembers the layout of a file that has a schema.
+func (c *layoutCache) putSchema(key layoutKey, schema string, l *layout) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.makeRoom()
+	c.byFile[key], c.bySchema[schema] = l, l
+}
+
+func (c *layoutCache) withSchema(schema string) *layout {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bySchema[schema]
 }
 
 func (c *layoutCache) known(signature string) *layout {
@@ -113,6 +124,42 @@ func findLayouts(ctx context.Context, in *duck.Instance, files []*dataFile) erro
 			unknown = append(unknown, f)
 		}
 	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	schemas, err := readSchemas(ctx, unknown)
+	if err != nil {
+		return err
+	}
+	// DuckDB is asked for one file of each schema, and for the files whose schema was not found.
+	examples, asked := map[string]*dataFile{}, []*dataFile{}
+	for i, f := range unknown {
+		schema := schemas[i]
+		if schema != "" && examples[schema] != nil {
+			continue
+		}
+		if schema != "" {
+			examples[schema] = f
+			if f.layout = layouts.withSchema(schema); f.layout != nil {
+				continue
+			}
+		}
+		asked = append(asked, f)
+	}
+	if err := askLayouts(ctx, in, asked); err != nil {
+		return err
+	}
+	for i, f := range unknown {
+		if schema := schemas[i]; schema != "" {
+			f.layout = examples[schema].layout
+			layouts.putSchema(f.layoutKey(), schema, f.layout)
+		}
+	}
+	return nil
+}
+
+// askLayouts sets the layouts by DuckDB's account of the files.
+func askLayouts(ctx context.Context, in *duck.Instance, unknown []*dataFile) error {
 	for len(unknown) > 0 {
 		n := min(len(unknown), layoutsPerQuery)
 		if err := readLayouts(ctx, in, unknown[:n]); err != nil {

@@ -21,8 +21,6 @@ type Request struct {
 	// Predicate may leave out files none of whose rows can match, if Skip is set; rows are not filtered by it.
 	Predicate stats.Predicate
 	Skip      bool
-	// Joined says that the statement joins the relation with others, so that estimates of its rows matter.
-	Joined bool
 	// FirstParameter is the number of the first placeholder ($n) in the relation's text; 0 counts as 1. Relations of one
 	// statement are numbered one after another, and their Args joined.
 	FirstParameter int
@@ -97,8 +95,8 @@ func (r *Relation) Release() {
 	}
 }
 
-// Build makes the relation of a snapshot's rows. It reads deletion vectors and, for nested and binary columns, the footers
-// of files that were not met before.
+// Build makes the relation of a snapshot's rows. It reads deletion vectors and the footers of files that were not met before.
+// A file that stores a wanted column as a type that does not fit the table's is refused, see FindMisfit.
 //
 // Errors: DELTA_FILE_NOT_FOUND_DETAILED, DELTA_FAILED_TO_READ_FILE, DELTA_DELETION_VECTOR_*, DELTA_INVALID_PARTITION_VALUE,
 // UNSUPPORTED_FEATURE, naming the table and the file.
@@ -106,7 +104,7 @@ func Build(ctx context.Context, in *duck.Instance, req Request) (*Relation, erro
 	snapshot := req.Snapshot
 	config := snapshot.Config()
 	b := &builder{
-		in: in, config: config, firstParameter: max(req.FirstParameter, 1), joined: req.Joined,
+		in: in, config: config, firstParameter: max(req.FirstParameter, 1),
 		table: tableRef{name: snapshot.Table().Name(), store: snapshot.Table().Store()},
 	}
 	for _, i := range req.Columns {
@@ -173,7 +171,8 @@ type builder struct {
 	constants      int // how many columns are per-file constants
 	files          []*dataFile
 	firstParameter int
-	joined         bool // see Request
+	byLayout       bool // files of different layouts are read by different SELECTs
+	adapts         bool // and columns converted by them, see needsLayouts
 	bounds         *bounds
 }
 
@@ -263,10 +262,14 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 		return err
 	}
 	b.describe(&r.Report)
-	if b.needsLayouts() || b.wantsLayouts() {
+	if b.readsFiles() {
 		if err := findLayouts(ctx, b.in, b.files); err != nil {
 			return err
 		}
+		if err := b.checkStored(); err != nil {
+			return err
+		}
+		b.byLayout = b.adapts || len(b.files) <= maxFilesForEstimate && b.numShapes() <= maxShapesForEstimate
 		if err := b.findVariantNulls(ctx); err != nil {
 			return err
 		}
@@ -322,12 +325,21 @@ func (b *builder) needsLayouts() bool {
 	return false
 }
 
-// maxFilesForEstimate is up to how many files a join is worth looking into footers for its estimates.
-const maxFilesForEstimate = 5_000
+// maxFilesForEstimate and maxShapesForEstimate are up to how many files, and SELECTs of them, are grouped by layout where that
+// serves DuckDB's estimates alone.
+const (
+	maxFilesForEstimate  = 5_000
+	maxShapesForEstimate = 16
+)
 
-// wantsLayouts says that layouts, though not needed, pay: they are known already, or the estimates matter.
-func (b *builder) wantsLayouts() bool {
-	return len(b.columns) > 0 && len(b.files) <= maxFilesForEstimate && (b.joined || layouts.haveAll(b.files))
+// readsFiles says that some column's values may stand in the files.
+func (b *builder) readsFiles() bool {
+	for _, c := range b.columns {
+		if c.source == sourceFile || c.source == sourceChangeType || c.source == sourceHidden && materialisedProperty(c.hidden) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // writeEmpty writes the relation of no files.

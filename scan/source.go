@@ -37,8 +37,8 @@ func (w *branchWriter) readColumn(c readColumn) string {
 // that a file lacks, at the price that DuckDB 2.0 estimates one row whatever it is told (docs/decisions/0008).
 func (w *branchWriter) source(n int) string {
 	options := fmt.Sprintf("read_parquet($%d, hive_partitioning = false", n)
-	if w.branch.layout == nil {
-		// Without layouts there are no binary columns: text that old writers left unannotated is text.
+	if !w.adapts {
+		// There are no binary columns: text that old writers left unannotated is text.
 		options += ", binary_as_string = true"
 	}
 	if w.branch.layout == nil || len(w.read) == 0 || !w.distinctNames() {

@@ -87,7 +87,7 @@ func (st *statement) plan(bound *expr.Query) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	planner := &planner{st: st, instance: instance, plan: p, joined: st.scans > 1 || len(bound.With) > 0, texts: map[*expr.Relation]plannedScan{}}
+	planner := &planner{st: st, instance: instance, plan: p, texts: map[*expr.Relation]plannedScan{}}
 	if p.sql, p.args, err = duckgen.Print(bound, duckgen.Options{Relation: planner.relation}); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,6 @@ type planner struct {
 	st       *statement
 	instance *duck.Instance
 	plan     *plan
-	joined   bool // several scans: how many rows each has decides how they are joined
 	texts    map[*expr.Relation]plannedScan
 }
 
@@ -212,7 +211,7 @@ func (pl *planner) build(r *expr.Relation, bindValue func(any) string) (string, 
 		})
 		relation, err := scan.Build(st.ctx, pl.instance, scan.Request{
 			Snapshot: source.snapshot, Columns: columns, Hidden: hidden, Predicate: predicate,
-			Skip: st.session.settings.on("deltasql_skipping"), Joined: pl.joined, FirstParameter: first,
+			Skip: st.session.settings.on("deltasql_skipping"), FirstParameter: first,
 		})
 		if err != nil {
 			return "", withTable(translate(err, source.target.shown()), source.target)

@@ -133,7 +133,6 @@ func (st *statement) Table(ctx context.Context, ref *parse.TableRef, asOf *bind.
 	if err != nil {
 		return bind.Resolved{}, at(withTable(err, t), ref.Name)
 	}
-	st.scans++
 	resolved := bind.Resolved{Source: newTableSource(t, snapshot)}
 	if t.name != "" {
 		resolved.Name = []string{t.database, t.name}

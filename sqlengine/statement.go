@@ -21,7 +21,6 @@ type statement struct {
 	pins     map[string]*log.Snapshot  // by path and moment (Q1)
 	folded   map[string]protocol.Value // constants by their text
 	warnings []Warning
-	scans    int      // tables that were named, each use counted
 	release  []func() // run once by close, last added first
 	admitted bool
 	// creating is the view that CREATE VIEW is about, temporaries whether its query reads a temporary view.

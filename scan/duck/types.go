@@ -47,6 +47,7 @@ const (
 	KindVariant
 	KindGeometry
 	KindBit
+	KindTimestampTZNS // nanoseconds, an instant
 )
 
 var kindOf = map[bindings.Type]Kind{
@@ -62,7 +63,7 @@ var kindOf = map[bindings.Type]Kind{
 	bindings.TypeInterval: KindInterval, bindings.TypeUUID: KindUUID, bindings.TypeEnum: KindEnum,
 	bindings.TypeList: KindList, bindings.TypeArray: KindArray, bindings.TypeStruct: KindStruct,
 	bindings.TypeMap: KindMap, bindings.TypeVariant: KindVariant, bindings.TypeGeometry: KindGeometry,
-	bindings.TypeBit: KindBit,
+	bindings.TypeBit: KindBit, bindings.TypeTimestampTZNS: KindTimestampTZNS,
 }
 
 var kindNames = [...]string{
@@ -74,6 +75,7 @@ var kindNames = [...]string{
 	KindTimestampMS: "TIMESTAMP_MS", KindTimestampNS: "TIMESTAMP_NS", KindTimestampTZ: "TIMESTAMP WITH TIME ZONE",
 	KindInterval: "INTERVAL", KindUUID: "UUID", KindEnum: "ENUM", KindList: "LIST", KindArray: "ARRAY",
 	KindStruct: "STRUCT", KindMap: "MAP", KindVariant: "VARIANT", KindGeometry: "GEOMETRY", KindBit: "BIT",
+	KindTimestampTZNS: "TIMESTAMP_TZ_NS",
 }
 
 // Type is a DuckDB type with its parameters.

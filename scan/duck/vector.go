@@ -168,7 +168,7 @@ func (v *Vector) Micros(row int) int64 {
 		return n * 1_000_000
 	case KindTimestampMS:
 		return n * 1_000
-	case KindTimestampNS:
+	case KindTimestampNS, KindTimestampTZNS:
 		if micros := n / 1_000; n%1_000 >= 0 {
 			return micros
 		} else {
