@@ -129,12 +129,12 @@ func TestPartitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "PARTITIONS", rowsText(t, all), []string{`["a",1]`, `["a",2]`, `[null,2]`})
-	some, err := Partitions(s, []PartitionFilter{{Column: "Q", Text: "2"}})
+	some, err := Partitions(s, []PartitionFilter{{Column: "Q", Value: protocol.Value{Kind: protocol.KindInteger, Int: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect(t, "PARTITION (q = 2)", rowsText(t, some), []string{`["a",2]`, `[null,2]`})
-	if _, err := Partitions(s, []PartitionFilter{{Column: "id", Text: "1"}}); protocol.ClassOf(err) != "DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN" {
+	if _, err := Partitions(s, []PartitionFilter{{Column: "id"}}); protocol.ClassOf(err) != "DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN" {
 		t.Errorf("a filter on another column: %v", err)
 	}
 	plain := newSubject(t, []string{legacyProtocol, strings.Replace(partitioned, `["p","q"]`, `[]`, 1)})
@@ -160,6 +160,19 @@ func TestDetailAndHistory(t *testing.T) {
 	}
 	if !strings.Contains(history[1], `"CREATE TABLE",{"description":null,"isManaged":"true","n":"5"},["7",null,null,null,null,null],null,null,null,null,true,{},null,null]`) {
 		t.Errorf("HISTORY of version 0: %s", history[1])
+	}
+}
+
+// TestClusteringColumns checks both forms of the domain: paths, which writers write, and names, which the protocol's text shows.
+func TestClusteringColumns(t *testing.T) {
+	for configuration, want := range map[string][]string{
+		`{\"clusteringColumns\":[[\"id\"],[\"s\",\"a\"]]}`: {"id", "s.a"},
+		`{\"clusteringColumns\":[\"id\",\"p\"]}`:           {"id", "p"},
+		`{\"clusteringColumns\":[]}`:                       {},
+	} {
+		subject := newSubject(t, []string{legacyProtocol, partitioned,
+			`{"domainMetadata":{"domain":"delta.clustering","configuration":"` + configuration + `","removed":false}}`})
+		expect(t, configuration, clusteringColumns(subject.Snapshot), want)
 	}
 }
 
