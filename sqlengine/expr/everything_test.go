@@ -33,7 +33,8 @@ func TestEveryFunctionBindsWhatItAccepts(t *testing.T) {
 	constants := []string{"1", "'a'", "DATE '2024-01-01'", "0.5", "NULL", "INTERVAL 1 DAY"}
 	for _, dialect := range []expr.Dialect{expr.MySQL, expr.Spark} {
 		for _, name := range expr.Functions(dialect) {
-			if name < from || expr.IsGenerator(name) || name == "raise_error" || name == "sleep" {
+			// GROUPING needs GROUP BY, which package bind checks.
+			if name < from || strings.HasPrefix(name, "grouping") || expr.IsGenerator(name) || name == "raise_error" || name == "sleep" {
 				continue
 			}
 			over := ""

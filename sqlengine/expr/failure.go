@@ -56,7 +56,7 @@ var duckFailures = []struct {
 	{regexp.MustCompile(`key cannot be NULL`), "INVALID_PARAMETER_VALUE"},
 	{regexp.MustCompile(`^Out of Range Error: Cannot negate `), "ARITHMETIC_OVERFLOW"},
 	{regexp.MustCompile(`^Conversion Error: Type INT128 with value .* can't be cast`), "ARITHMETIC_OVERFLOW"},
-	{regexp.MustCompile(`^Conversion Error: Type \S+ with value .* can't be cast`), "CAST_OVERFLOW"},
+	{regexp.MustCompile(`^(Conversion|Invalid Input) Error: Type \S+ with value .* can't be cast`), "CAST_OVERFLOW"},
 	{regexp.MustCompile(`^Conversion Error: (Casting value ".*" to type DECIMAL|Could not cast value .* to DECIMAL)`), "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION"},
 	{regexp.MustCompile(`^Out of Range Error: (Needed scale|.*DECIMAL)`), "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION"},
 	{regexp.MustCompile(`^Conversion Error: .*(out of range|overflow).*(timestamp|date)`), "DATETIME_OVERFLOW"},
