@@ -167,7 +167,7 @@ func answerItem(item expr.Expr, source *tableSource, relation *expr.Relation, ta
 	switch a.Name {
 	case "count":
 		nulls, ok := table.NullCount(leaf, files)
-		return countLiteral(a, rows-nulls), ok
+		return countLiteral(a, rows-nulls), ok && nulls <= rows
 	case "min", "max":
 		if !a.Of.Equal(leaf.Type) {
 			return nil, false

@@ -15,12 +15,16 @@ func (t *Table) NumRecords(i int) (int64, bool) {
 	return max(n, 0), n >= 0
 }
 
-// Rows is the number of live rows of files. Where some file's count is unknown it is the sum of the known ones and exact is false.
+// Rows is the number of live rows of files. Where some file's count is unknown it is the sum of the known ones and exact is false;
+// so it is where the sum is beyond any table's, which no true counts give.
 func (t *Table) Rows(files []int32) (total int64, exact bool) {
 	exact = true
 	records := t.numRecords()
 	for _, f := range t.orAll(files) {
 		live, ok := t.live(records, f)
+		if live > math.MaxInt64-total {
+			return total, false
+		}
 		total, exact = total+live, exact && ok
 	}
 	return total, exact
@@ -73,7 +77,7 @@ func (t *Table) NullCount(leaf Leaf, files []int32) (int64, bool) {
 		case !c.mayHaveNull.has(f):
 		case !c.mayHaveValue.has(f):
 			total += live
-		case c.nulls[f] < 0 || t.loosened(loose, f):
+		case c.nulls[f] < 0 || c.nulls[f] > live || t.loosened(loose, f):
 			return 0, false
 		default:
 			total += c.nulls[f]

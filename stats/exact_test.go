@@ -117,3 +117,15 @@ func TestPredicateText(t *testing.T) {
 		}
 	}
 }
+
+// Counts that cannot be true prove nothing: neither a sum beyond 64 bits nor more NULLs than rows.
+func TestExactRefusesImpossibleCounts(t *testing.T) {
+	huge := memoryFile{stats: `{"numRecords":9223372036854775807,"minValues":{"id":1},"maxValues":{"id":2},"nullCount":{"id":0}}`}
+	if rows, exact := NewTable(memorySource{huge, huge}, config("id long")).Rows(nil); exact || rows < 0 {
+		t.Errorf("rows: %d, exact %t", rows, exact)
+	}
+	table := NewTable(memorySource{{stats: `{"numRecords":3,"nullCount":{"id":5}}`}}, config("id long"))
+	if n, ok := table.NullCount(leafOf("id long"), nil); ok && n > 3 {
+		t.Errorf("%d of 3 rows are NULL", n)
+	}
+}
