@@ -34,7 +34,7 @@ func (w *branchWriter) readColumn(c readColumn) string {
 //
 // Where the files' layouts are known, every column that is read is in every file, and bound_schema names them: then DuckDB
 // estimates the rows by the first file, and takes what the log knows of the columns. Otherwise schema gives NULL for a column
-// that a file lacks, at the price that DuckDB 2.0 estimates one row whatever it is told (docs/decisions/0008).
+// that a file lacks, at the price that DuckDB 2.0 estimates one row whatever it is told (docs/decisions/0009).
 func (w *branchWriter) source(n int) string {
 	options := fmt.Sprintf("read_parquet($%d, hive_partitioning = false", n)
 	if !w.adapts {
