@@ -90,6 +90,12 @@ var (
 // of the tables that the statement mentions, tables and keywords.
 func (s *shell) complete(line []rune, cursor int) readline.Completions {
 	before := string(line[:min(cursor, len(line))])
+	candidates := s.candidates(before, string(line))
+	candidates.PREFIX = lastWord.FindString(before) // the editor's own words end at blanks only, and would not see b in max(b
+	return candidates
+}
+
+func (s *shell) candidates(before, line string) readline.Completions {
 	if strings.HasPrefix(before, ".") && !strings.Contains(before, " ") {
 		return readline.CompleteValuesDescribed(commandHelp()...).Tag("commands").NoSpace('.')
 	}
@@ -106,7 +112,7 @@ func (s *shell) complete(line []rune, cursor int) readline.Completions {
 		}
 		return tables.Merge(databases)
 	}
-	columns := s.mentionedColumns(string(line))
+	columns := s.mentionedColumns(line)
 	for _, column := range columns {
 		if word != "" && strings.HasPrefix(strings.ToLower(column), strings.ToLower(word)) {
 			return readline.CompleteValues(columns...).Tag("columns") // a column is wanted more often than a keyword

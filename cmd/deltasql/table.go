@@ -86,7 +86,13 @@ func (w *tableWriter) Batch(batch *duck.Batch) error {
 		}
 		w.row(cells, nulls)
 	}
-	return nil
+	return w.lost()
+}
+
+// lost is the error of an earlier write, which the buffer keeps: without it a statement would run on with nobody to read it.
+func (w *tableWriter) lost() error {
+	_, err := w.out.Write(nil)
+	return err
 }
 
 // isPlan tells whether the result is EXPLAIN's: its lines are drawn already and stand better without a frame.
@@ -117,7 +123,7 @@ func (w *tableWriter) End(rows int64) error {
 	if !w.style.markdown {
 		w.out.WriteString(rowCount(rows))
 	}
-	return nil
+	return w.lost()
 }
 
 // Done tells how many rows a statement changed; a statement that changes none says OK.
