@@ -4,6 +4,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -99,21 +100,14 @@ func appendMap(out []byte, v *duck.Vector, row int, t *protocol.DataType, style 
 	return append(out, ']')
 }
 
-// compareKeys orders map keys: numbers by value, everything else by the bytes of its text.
+// compareKeys orders map keys: integers, floats (NaN first) and points in time by value, everything else by the bytes of its text.
 func compareKeys(v *duck.Vector, a, b int, t *protocol.DataType) int {
 	switch t.Kind {
 	case protocol.KindByte, protocol.KindShort, protocol.KindInteger, protocol.KindLong, protocol.KindDate,
 		protocol.KindTimestamp, protocol.KindTimestampNTZ:
-		return int(min(max(v.Int64(a)-v.Int64(b), -1), 1))
+		return cmp.Compare(v.Int64(a), v.Int64(b))
 	case protocol.KindFloat, protocol.KindDouble:
-		x, y := v.Float64(a), v.Float64(b)
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(v.Float64(a), v.Float64(b))
 	case protocol.KindString, protocol.KindBinary:
 		return bytes.Compare(v.Bytes(a), v.Bytes(b))
 	default:
