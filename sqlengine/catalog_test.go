@@ -173,7 +173,7 @@ func TestCheckTableFolder(t *testing.T) {
 func TestViewsAreStored(t *testing.T) {
 	root := makeFolders(t, "default")
 	c, ctx := openCatalog(t, root), context.Background()
-	v := &view{Format: viewFormat, Name: "Ä/b", Database: "default", Query: "SELECT 1 AS x", Columns: []viewColumn{{Name: "x"}}, Outputs: []string{"x"}}
+	v := &view{Format: viewFormat, Name: "Ä/b", Database: "default", Dialect: "spark", Query: "SELECT 1 AS x", Columns: []viewColumn{{Name: "x"}}, Outputs: []string{"x"}}
 	if found, err := c.view(ctx, "default", v.Name); err != nil || found != nil {
 		t.Fatalf("a view before it is made: %v, %v", found, err)
 	}

@@ -94,8 +94,8 @@ func translateFile(text, table string) error {
 		file = m[1] + m[2]
 	}
 	if strings.Contains(text, "No such file") || strings.Contains(text, "No files found") || strings.Contains(text, "does not exist") {
-		return protocol.NewError("DELTA_FILE_NOT_FOUND_DETAILED", "file %s is named by the table's log but is not there", orUnknown(file)).WithTable(table).
-			WithHint("VACUUM or another program removed it: read a version that still has its files, or restore the file")
+		// Package scan names a table's files itself; this one was named in the statement.
+		return protocol.NewError("DELTA_PATH_DOES_NOT_EXIST", "there is no file %s", orUnknown(file)).WithTable(table)
 	}
 	if strings.Contains(text, "temp_directory") || strings.Contains(text, "deltasql-spill") {
 		return protocol.NewError("DELTASQL_STORAGE", "%s", text).WithHint("statements spill to the folder given by --temp")
@@ -105,7 +105,7 @@ func translateFile(text, table string) error {
 
 func orUnknown(file string) string {
 	if file == "" {
-		return "of the table"
+		return "of that name"
 	}
 	return file
 }

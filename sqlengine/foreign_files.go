@@ -2,6 +2,8 @@ package sqlengine
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +30,9 @@ func (st *statement) filesRelation(ctx context.Context, t target) (*bind.SQLTabl
 		return nil, translate(err, t.shown())
 	}
 	defer stream.Close()
+	if t.format == "parquet" && isTable(t.path) {
+		st.warn(warningIgnored, "%s is a Delta table, whose files may hold rows that are no longer in it: read delta.`%s`", t.path, t.path)
+	}
 	table := &bind.SQLTable{}
 	var items []string
 	for i, column := range stream.Columns() {
@@ -43,30 +48,75 @@ func (st *statement) filesRelation(ctx context.Context, t target) (*bind.SQLTabl
 	return table, nil
 }
 
-// readerSQL is DuckDB's reader for a path: a file, a pattern, or a folder with all the files below it.
+// maxForeignFiles bounds the files of one folder.
+const maxForeignFiles = 100_000
+
+// readerSQL is DuckDB's reader for a path: a file, a folder with the files of the format below it, or, where nothing of that very
+// name is there, a pattern.
 func readerSQL(format, path string) (string, error) {
-	if !strings.ContainsAny(path, "*?[") {
-		info, err := os.Stat(path)
-		switch {
-		case os.IsNotExist(err):
-			return "", protocol.NewError("DELTA_PATH_DOES_NOT_EXIST", "%s does not exist", path)
-		case err != nil:
-			return "", protocol.NewError("DELTASQL_STORAGE", "%s cannot be read", path).WithCause(err)
-		case info.IsDir() && format == "parquet":
-			path = filepath.Join(path, "**", "*.parquet")
-		case info.IsDir():
-			path = filepath.Join(path, "**", "*."+format+"*")
+	info, err := os.Stat(path)
+	var files string
+	switch {
+	case err == nil && info.IsDir():
+		names, err := filesBelow(path, format)
+		if err != nil {
+			return "", err
 		}
+		files = "[" + strings.Join(names, ", ") + "]"
+	case err == nil && !info.Mode().IsRegular():
+		return "", protocol.NewError("DELTASQL_STORAGE", "%s is neither a file nor a folder", path)
+	case err == nil:
+		files = duck.QuoteString(literalPattern(path))
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
+		files = duck.QuoteString(path)
+	case errors.Is(err, fs.ErrNotExist):
+		return "", protocol.NewError("DELTA_PATH_DOES_NOT_EXIST", "%s does not exist", path)
+	default:
+		return "", protocol.NewError("DELTASQL_STORAGE", "%s cannot be read", path).WithCause(err)
 	}
-	quoted := duck.QuoteString(path)
 	switch format {
 	case "parquet":
-		return "read_parquet(" + quoted + ", hive_partitioning => false)", nil
+		return "read_parquet(" + files + ", hive_partitioning => false)", nil
 	case "csv":
-		return "read_csv(" + quoted + ", hive_partitioning => false)", nil
+		return "read_csv(" + files + ", hive_partitioning => false)", nil
 	default:
-		return "read_json(" + quoted + ", union_by_name => true, hive_partitioning => false)", nil
+		return "read_json(" + files + ", union_by_name => true, hive_partitioning => false)", nil
 	}
+}
+
+// filesBelow are the files of a format in a folder and below it, quoted. As for Spark, what begins with _ or . is not data: the
+// checkpoints of a table's log are Parquet files too.
+func filesBelow(folder, format string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != folder && hidden(entry.Name()):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case !entry.IsDir() && strings.Contains(strings.ToLower(entry.Name()), "."+format):
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+				return err
+			}
+			if names = append(names, duck.QuoteString(literalPattern(path))); len(names) > maxForeignFiles {
+				return protocol.NewError("DELTASQL_LIMIT_EXCEEDED", "the folder %s has more than %d files", folder, maxForeignFiles).
+					WithHint("read a part of it by a pattern")
+			}
+		}
+		return nil
+	})
+	var known *protocol.Error
+	switch {
+	case errors.As(err, &known):
+		return nil, known
+	case err != nil:
+		return nil, protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be read", folder).WithCause(err)
+	case len(names) == 0:
+		return nil, protocol.NewError("DELTA_PATH_DOES_NOT_EXIST", "there is no %s file in the folder %s", format, folder)
+	}
+	return names, nil
 }
 
 // deltaType is the Delta type that holds every value of a DuckDB type; cast tells whether the value must be converted.

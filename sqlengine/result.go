@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"deltasql/protocol"
@@ -31,6 +32,8 @@ type Result struct {
 	next    func(ctx context.Context) (*duck.Batch, error)
 	release []func() // run once, last added first
 	failed  error
+
+	onFailure func(error) // told of an error that ends the result; nil for nobody
 }
 
 // Next is the next batch of rows, valid until the call after it. At the end it is nil and io.EOF; any other error is a
@@ -48,6 +51,9 @@ func (r *Result) Next(ctx context.Context) (batch *duck.Batch, err error) {
 		}
 		if err != nil {
 			batch, r.failed = nil, err
+			if r.onFailure != nil && !errors.Is(err, io.EOF) {
+				r.onFailure(err)
+			}
 			r.Close()
 		}
 	}()

@@ -35,6 +35,7 @@ type Session struct {
 	database string
 	views    map[string]*view // temporary views by lower-case name
 	warnings []Warning        // of the last statement
+	failure  *protocol.Error  // that ended the last statement, nil for none
 }
 
 // NewSession starts a session. It fails for a setting or a database that does not exist.
@@ -102,20 +103,12 @@ func (s *Session) Dialect() expr.Dialect {
 // ParseOptions are how this session reads a text now; a script must be cut into statements under them, each after the
 // statement before it has run.
 func (s *Session) ParseOptions() parse.Options {
-	options := parseOptions(s.Dialect())
-	mode := strings.ToUpper(s.settings.get("sql_mode"))
-	if s.Dialect() == expr.MySQL {
-		options.AnsiQuotes = strings.Contains(mode, "ANSI_QUOTES")
-		options.PipesAsConcat = strings.Contains(mode, "PIPES_AS_CONCAT")
-		options.NoBackslashEscapes = strings.Contains(mode, "NO_BACKSLASH_ESCAPES")
-		options.HighNotPrecedence = strings.Contains(mode, "HIGH_NOT_PRECEDENCE")
-	}
-	return options
+	return parseOptions(s.Dialect(), s.settings.sqlMode())
 }
 
-func parseOptions(dialect expr.Dialect) parse.Options {
+func parseOptions(dialect expr.Dialect, mode sqlMode) parse.Options {
 	if dialect == expr.MySQL {
-		return parse.Options{Dialect: parse.MySQL}
+		return mode.parseOptions()
 	}
 	return parse.Options{Dialect: parse.Spark}
 }
@@ -138,9 +131,7 @@ func (s *Session) ExecuteAt(ctx context.Context, sql string, start parse.Pos) (r
 			st.close()
 			result, err = nil, translate(err, "")
 		}
-		s.mu.Lock()
-		s.warnings = st.warnings
-		s.mu.Unlock()
+		s.remember(st, err)
 	}()
 	options := s.ParseOptions()
 	options.Start = start
@@ -157,5 +148,23 @@ func (s *Session) ExecuteAt(ctx context.Context, sql string, start parse.Pos) (r
 		return result, nil
 	}
 	result.onClose(st.close)
+	result.onFailure = func(err error) { s.remember(st, err) }
 	return result, nil
+}
+
+// remember keeps what SHOW WARNINGS and SHOW ERRORS tell of a statement. SHOW itself hands on what it has shown.
+func (s *Session) remember(st *statement, err error) {
+	failure, _ := err.(*protocol.Error)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warnings = st.warnings
+	if failure != nil || !st.keepsFailure {
+		s.failure = failure
+	}
+}
+
+func (s *Session) lastFailure() *protocol.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failure
 }

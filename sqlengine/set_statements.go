@@ -37,7 +37,7 @@ func (st *statement) use(s *parse.Use) (*Result, error) {
 	return &Result{}, nil
 }
 
-// set assigns variables. All values are worked out before the first is stored. SET name without a value shows it, SET alone all.
+// set assigns variables. All values are worked out and checked before the first is stored. SET name without a value shows it, SET alone all.
 func (st *statement) set(s *parse.Set) (*Result, error) {
 	settings := st.session.settings
 	if len(s.Assigns) == 0 {
@@ -65,18 +65,27 @@ func (st *statement) set(s *parse.Set) (*Result, error) {
 		}
 		values[i] = value
 	}
+	var changes []change
+	for i, a := range s.Assigns {
+		if a.Scope == "user" {
+			continue
+		}
+		change, err := st.changesOf(a.Name, values[i])
+		if err == nil {
+			err = settings.check(change)
+		}
+		if err != nil {
+			return nil, placedAt(err, s.Pos)
+		}
+		changes = append(changes, change...)
+	}
 	for i, a := range s.Assigns {
 		if a.Scope == "user" {
 			settings.setUser(a.Name, values[i])
-			continue
-		}
-		if err := st.setVariable(a.Name, values[i]); err != nil {
-			if known, ok := err.(*protocol.Error); ok && known.Line == 0 {
-				known.At(s.Pos.Line, s.Pos.Column)
-			}
-			return nil, err
 		}
 	}
+	settings.store(changes)
+	st.warnOfSettings(changes)
 	return &Result{}, nil
 }
 
@@ -119,26 +128,47 @@ func (st *statement) selectInto(s *parse.QueryStatement) (*Result, error) {
 	return &Result{Affected: int64(min(len(values), 1))}, nil
 }
 
-func (st *statement) setVariable(name string, v userValue) error {
-	settings := st.session.settings
+// textVariables are the variables that SET NAMES and SET CHARACTER SET set.
+var textVariables = []string{"character_set_client", "character_set_connection", "character_set_results"}
+
+// changesOf are the changes that one assignment makes. DEFAULT, as MySQL has it, puts a variable back.
+func (st *statement) changesOf(name string, v userValue) ([]change, error) {
+	names := []string{name}
+	lower := strings.ToLower(name)
+	if lower == "names" || lower == "character_set" {
+		names = textVariables
+	}
 	text := ""
 	if !v.value.Null {
 		text = v.value.Text()
+	} else if lower != "character_set_results" {
+		return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be NULL", name)
 	}
-	switch strings.ToLower(name) {
-	case "names", "character_set":
-		if err := isUTF8(text); err != nil {
-			return protocol.NewError("INVALID_PARAMETER_VALUE", "character set %s is not supported: %v", text, err)
-		}
-		for _, variable := range []string{"character_set_client", "character_set_connection", "character_set_results"} {
-			if err := settings.set(variable, text); err != nil {
-				return err
+	var changes []change
+	for _, name := range names {
+		changes = append(changes, change{name: name, text: text, reset: strings.EqualFold(text, "default") && !strings.Contains(name, ".")})
+	}
+	return changes, nil
+}
+
+// warnOfSettings tells of settings that clients send as a matter of course and that do here less than their names say.
+func (st *statement) warnOfSettings(changes []change) {
+	for _, c := range changes {
+		switch lower := strings.ToLower(c.text); strings.ToLower(c.name) {
+		case "autocommit":
+			if on, err := parseBoolean(lower); err == nil && !on {
+				st.warn(warningIgnored, "autocommit stays on: every statement is its own transaction")
+			}
+		case "collation_connection":
+			if !c.reset && lower != "binary" && !strings.HasSuffix(lower, "_bin") && !st.session.settings.on("deltasql_mysql_compare") {
+				st.warn(warningIgnored, "text is compared by its bytes, not by %s; SET deltasql_mysql_compare = on ignores case and accents", c.text)
 			}
 		}
-		return nil
 	}
-	return settings.set(name, text)
 }
+
+// warningIgnored is the number of a warning about something accepted without its effect (MySQL: unknown error).
+const warningIgnored = 1105
 
 // constant works out an expression that has no columns.
 func (st *statement) constant(e parse.Expr) (userValue, error) {
@@ -157,10 +187,8 @@ func (st *statement) constant(e parse.Expr) (userValue, error) {
 }
 
 func (st *statement) bindOptions() bind.Options {
-	mode := strings.ToUpper(st.session.settings.get("sql_mode"))
-	dialect := st.session.Dialect()
 	return bind.Options{
 		Context: st.context(), Catalog: st, Fold: st.fold,
-		AnyValue: dialect == expr.MySQL && !strings.Contains(mode, "ONLY_FULL_GROUP_BY"),
+		AnyValue: st.session.Dialect() == expr.MySQL && !st.session.settings.sqlMode().onlyFullGroupBy,
 	}
 }

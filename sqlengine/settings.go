@@ -36,13 +36,13 @@ var variables = []variable{
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
 	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},
 	{name: "time_zone", conf: "spark.sql.session.timezone", initial: "UTC", check: isTimeZone, help: "the zone in which times are read and shown"},
-	{name: "sql_mode", initial: "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,PIPES_AS_CONCAT", check: nil, help: "MySQL's modes; PIPES_AS_CONCAT and ANSI_QUOTES matter here"},
+	{name: "sql_mode", initial: "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,PIPES_AS_CONCAT", check: isSQLMode, help: "MySQL's modes, for the MySQL dialect; sqlModes says which matter"},
 	{name: "spark.sql.ansi.enabled", initial: "true", check: isAlwaysTrue, help: "always true: overflow and bad casts are errors"},
 	{name: "autocommit", initial: "1", integer: true, check: isBoolean, help: "every statement is its own transaction"},
 	{name: "character_set_client", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "character_set_connection", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "character_set_results", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
-	{name: "collation_connection", initial: "utf8mb4_bin", check: nil, help: "comparison is binary unless deltasql_mysql_compare is on"},
+	{name: "collation_connection", initial: "utf8mb4_bin", check: isCollation, help: "comparison is binary unless deltasql_mysql_compare is on"},
 	{name: "transaction_isolation", initial: "SERIALIZABLE", fixed: true, help: "a statement reads one version of each table"},
 	{name: "tx_isolation", initial: "SERIALIZABLE", fixed: true, help: "the same under its older name"},
 	{name: "version", initial: serverVersion, fixed: true, help: "the MySQL version that clients compare with"},
@@ -101,30 +101,55 @@ func (s *settings) on(name string) bool {
 	return on
 }
 
-// set checks and stores a variable. Keys that start with spark. are always accepted, as Spark does.
-func (s *settings) set(name, text string) error {
-	lower := strings.ToLower(name)
-	v, ok := variableIndex[lower]
-	if !ok {
-		if strings.HasPrefix(lower, "spark.") {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.conf[name] = text
-			return nil
+// change is a new value of a variable, or its return to the initial one.
+type change struct {
+	name, text string
+	reset      bool
+}
+
+// check tells whether changes can be stored. Keys that start with spark. always can, as in Spark.
+func (s *settings) check(changes []change) error {
+	for _, c := range changes {
+		lower := strings.ToLower(c.name)
+		v, ok := variableIndex[lower]
+		switch {
+		case !ok && strings.HasPrefix(lower, "spark."):
+		case !ok:
+			return unknownVariable(c.name)
+		case v.fixed:
+			return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be set", v.name)
+		case v.check != nil && !c.reset:
+			if err := v.check(c.text); err != nil {
+				return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be %q: %v", v.name, c.text, err)
+			}
 		}
-		return unknownVariable(name)
 	}
-	if v.fixed {
-		return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be set", v.name)
-	}
-	if v.check != nil {
-		if err := v.check(text); err != nil {
-			return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be %q: %v", v.name, text, err)
-		}
-	}
+	return nil
+}
+
+// store makes changes that have been checked, all at once.
+func (s *settings) store(changes []change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.values[v.name] = text
+	for _, c := range changes {
+		switch v, ok := variableIndex[strings.ToLower(c.name)]; {
+		case !ok:
+			s.conf[c.name] = c.text
+		case c.reset:
+			delete(s.values, v.name)
+		default:
+			s.values[v.name] = c.text
+		}
+	}
+}
+
+// set checks and stores one variable.
+func (s *settings) set(name, text string) error {
+	changes := []change{{name: name, text: text}}
+	if err := s.check(changes); err != nil {
+		return err
+	}
+	s.store(changes)
 	return nil
 }
 
@@ -265,12 +290,24 @@ func isUTF8(text string) error {
 	return fmt.Errorf("text is UTF-8 here")
 }
 
+// isCollation takes the names of MySQL's UTF-8 collations.
+func isCollation(text string) error {
+	lower := strings.ToLower(text)
+	if character, _, _ := strings.Cut(lower, "_"); lower == "binary" || character != lower && isUTF8(character) == nil && character != "" {
+		return nil
+	}
+	return fmt.Errorf("text is UTF-8 here; utf8mb4_bin is its collation")
+}
+
 func isClockAdvance(text string) error {
 	_, err := parseClockAdvance(text)
 	return err
 }
 
 func isTimeZone(text string) error {
+	if text == "" {
+		return fmt.Errorf("it is a zone such as Europe/Paris or an offset such as +02:00")
+	}
 	_, err := expr.Zone(text)
 	return err
 }

@@ -113,18 +113,21 @@ func (st *statement) showVariables(s *parse.Show) (meta.Table, error) {
 	return meta.Pairs("Variable_name", "Value", kept), nil
 }
 
-// showWarnings answers with the warnings of the statement before; errors are reported by the statement itself.
+// showWarnings answers with the warnings of the statement before and with the error that ended it; SHOW ERRORS with the error.
 func (st *statement) showWarnings(s *parse.Show) (meta.Table, error) {
-	warnings := st.session.Warnings()
-	st.warnings = warnings
-	if s.What == "ERRORS" {
-		warnings = nil
+	st.warnings, st.keepsFailure = st.session.Warnings(), true
+	var list []meta.Warning
+	if s.What == "WARNINGS" {
+		for _, w := range st.warnings {
+			list = append(list, meta.Warning{Level: "Warning", Code: w.Code, Message: w.Message})
+		}
 	}
-	levels := make([]meta.Warning, len(warnings))
-	for i, w := range warnings {
-		levels[i] = meta.Warning{Code: w.Code, Message: w.Message}
+	if failure := st.session.lastFailure(); failure != nil {
+		info, _ := protocol.InfoOf(failure.Class)
+		text := "[" + string(failure.Class) + "] (" + info.SQLState + ") " + failure.Text()
+		list = append(list, meta.Warning{Level: "Error", Code: info.Errno, Message: text})
 	}
-	return meta.Warnings(levels), nil
+	return meta.Warnings(list), nil
 }
 
 // databaseOf is the database of IN/FROM, or the current one.
@@ -261,13 +264,14 @@ func (st *statement) showTable(s *parse.Show) (meta.Table, error) {
 	if err != nil {
 		return meta.Table{}, err
 	}
+	st.inspects = s.What == "FEATURES"
 	subject, err := st.subject(t, moment)
 	if err != nil {
 		return meta.Table{}, at(err, name)
 	}
 	switch s.What {
 	case "PARTITIONS":
-		filters, err := st.partitionFilters(s)
+		filters, err := st.partitionFilters(s, subject.Snapshot.Config().Schema)
 		if err != nil {
 			return meta.Table{}, err
 		}
@@ -300,17 +304,23 @@ func (st *statement) showLog(table *log.Table) (meta.Table, error) {
 	}), nil
 }
 
-func (st *statement) partitionFilters(s *parse.Show) ([]meta.PartitionFilter, error) {
+// partitionFilters works out PARTITION (column = value, ...), each value cast to its column's type by the session's rules.
+func (st *statement) partitionFilters(s *parse.Show, schema protocol.DataType) ([]meta.PartitionFilter, error) {
 	var filters []meta.PartitionFilter
 	for _, p := range s.Spec {
 		if p.Value == nil {
 			return nil, protocol.NewError("PARSE_SYNTAX_ERROR", "PARTITION (%s) needs a value", p.Name.Name).At(p.Name.Pos.Line, p.Name.Pos.Column)
 		}
-		v, err := st.constant(p.Value)
-		if err != nil {
-			return nil, err
+		filter := meta.PartitionFilter{Column: p.Name.Name}
+		if i := schema.Lookup(p.Name.Name); i >= 0 {
+			of := schema.Fields[i].Type
+			v, err := st.constant(&parse.Cast{Operand: p.Value, Type: parse.TypeName{Pos: p.Value.At(), Type: of, Length: -1, Digits: -1, Text: of.String()}})
+			if err != nil {
+				return nil, err
+			}
+			filter.Value = v.value
 		}
-		filters = append(filters, meta.PartitionFilter{Column: p.Name.Name, Text: strings.TrimSpace(v.value.Text()), Null: v.value.Null})
+		filters = append(filters, filter)
 	}
 	return filters, nil
 }

@@ -3,7 +3,6 @@ package sqlengine
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"deltasql/protocol"
@@ -21,8 +20,12 @@ type statement struct {
 	pins     map[string]*log.Snapshot  // by path and moment (Q1)
 	folded   map[string]protocol.Value // constants by their text
 	warnings []Warning
-	release  []func() // run once by close, last added first
-	admitted bool
+	// inspects is set where what the protocol and the metadata say is all that is wanted, so that the table need not be readable.
+	inspects bool
+	// keepsFailure is set for SHOW WARNINGS and SHOW ERRORS, which leave the error before them to be shown again.
+	keepsFailure bool
+	release      []func() // run once by close, last added first
+	admitted     bool
 	// creating is the view that CREATE VIEW is about, temporaries whether its query reads a temporary view.
 	creating    *view
 	temporaries bool
@@ -98,7 +101,7 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 // context is what lowering needs to know of the session.
 func (st *statement) context() *expr.Context {
 	s := st.session
-	mode := strings.ToUpper(s.settings.get("sql_mode"))
+	mode := s.settings.sqlMode()
 	return &expr.Context{
 		Dialect:       s.Dialect(),
 		TimeZone:      s.settings.get("time_zone"),
@@ -106,8 +109,8 @@ func (st *statement) context() *expr.Context {
 		Database:      s.Database(),
 		User:          s.options.User,
 		Version:       serverVersion,
-		PipesAsConcat: strings.Contains(mode, "PIPES_AS_CONCAT"),
-		AnsiQuotes:    strings.Contains(mode, "ANSI_QUOTES"),
+		PipesAsConcat: mode.pipesAsConcat,
+		AnsiQuotes:    mode.ansiQuotes,
 		MySQLCompare:  s.settings.on("deltasql_mysql_compare"),
 		ConnectionID:  s.id,
 		Variable:      st.variable,

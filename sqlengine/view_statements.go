@@ -38,7 +38,7 @@ func (st *statement) createView(s *parse.CreateView) (*Result, error) {
 		Dialect: "spark", Created: st.now.UnixMilli(),
 	}
 	if st.session.Dialect() == expr.MySQL {
-		v.Dialect = "mysql"
+		v.Dialect, v.SQLMode = "mysql", st.session.settings.get("sql_mode")
 	}
 	for _, p := range s.Properties {
 		v.Properties = append(v.Properties, [2]string{p.Key, p.Value})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"sort"
 	"strings"
@@ -23,6 +24,7 @@ type view struct {
 	Query      string       `json:"query"`
 	Current    string       `json:"currentDatabase"` // in which the query's names are looked up
 	Dialect    string       `json:"dialect"`
+	SQLMode    string       `json:"sqlMode,omitempty"` // under which a query of the MySQL dialect was written
 	Columns    []viewColumn `json:"columns"`
 	Outputs    []string     `json:"outputs"`
 	Comment    string       `json:"comment,omitempty"`
@@ -62,7 +64,10 @@ func (c *catalog) view(ctx context.Context, database, name string) (*view, error
 		return nil, protocol.NewError("DELTASQL_STORAGE", "view %s.%s cannot be read", database, name).WithCause(err)
 	}
 	v := &view{}
-	if err := json.Unmarshal(data, v); err != nil {
+	if err = json.Unmarshal(data, v); err == nil && v.Format <= viewFormat {
+		err = v.check(database, name)
+	}
+	if err != nil {
 		return nil, protocol.NewError("DELTASQL_STORAGE", "the definition of view %s.%s in %s is damaged", database, name, file).WithCause(err).
 			WithHint("CREATE OR REPLACE VIEW writes it anew")
 	}
@@ -70,6 +75,21 @@ func (c *catalog) view(ctx context.Context, database, name string) (*view, error
 		return nil, protocol.NewError("UNSUPPORTED_FEATURE", "view %s.%s was written by a newer version of deltasql (format %d)", database, name, v.Format)
 	}
 	return v, nil
+}
+
+// check tells whether a definition that was read can be the one of the view asked for.
+func (v *view) check(database, name string) error {
+	switch {
+	case v.Format < 1:
+		return errors.New("it has no format")
+	case !strings.EqualFold(v.Database, database) || !strings.EqualFold(v.Name, name):
+		return fmt.Errorf("it defines %s.%s", v.Database, v.Name)
+	case strings.TrimSpace(v.Query) == "" || len(v.Columns) != len(v.Outputs):
+		return errors.New("its query or its columns are missing")
+	case v.Dialect != "spark" && v.Dialect != "mysql":
+		return fmt.Errorf("its dialect is %q", v.Dialect)
+	}
+	return isSQLMode(v.SQLMode)
 }
 
 // views lists the stored views of a database, sorted by name.
@@ -152,7 +172,7 @@ func (v *view) namesIn() string {
 
 // parsed is the view's query, cut to the columns that it had when it was made.
 func (v *view) parsed() (*parse.Query, error) {
-	query, err := parseQuery(v.Query, v.dialect())
+	query, err := v.parsedText()
 	if err != nil {
 		var known *protocol.Error
 		if errors.As(err, &known) {
@@ -192,9 +212,13 @@ func distinctFold(names []string) bool {
 	return true
 }
 
-// parseQuery reads the text of a stored query in its own dialect.
-func parseQuery(text string, dialect expr.Dialect) (*parse.Query, error) {
-	parsed, err := parse.Parse(text, parseOptions(dialect))
+// parsedText reads the view's text as it was read when the view was made.
+func (v *view) parsedText() (*parse.Query, error) {
+	mode, err := parseSQLMode(v.SQLMode)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parse.Parse(v.Query, parseOptions(v.dialect(), mode))
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package meta
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 
@@ -173,9 +174,14 @@ var detailColumns = []Column{
 // Detail is DESCRIBE DETAIL. It opens no data file.
 func Detail(s Subject) Table {
 	config, files := s.Snapshot.Config(), s.Snapshot.Files()
-	size := int64(0)
+	total, known := int64(0), true
 	for i := range files.Len() {
-		size += files.Size(i)
+		known = known && files.Size(i) <= math.MaxInt64-total
+		total += files.Size(i)
+	}
+	var size any // NULL for sizes that no store holds
+	if known {
+		size = total
 	}
 	name := textOrNull(config.Metadata.Name)
 	if s.Name != "" {
@@ -183,7 +189,7 @@ func Detail(s Subject) Table {
 	}
 	var created any
 	if millis := config.Metadata.CreatedTime; millis != nil {
-		created = *millis * 1000
+		created = micros(*millis)
 	}
 	partitions := []string{}
 	for _, i := range config.PartitionColumns {
@@ -196,7 +202,7 @@ func Detail(s Subject) Table {
 	features := sortedSet(append([]string(nil), config.Protocol.Features()...))
 	row := []any{
 		"delta", config.Metadata.ID, name, textOrNull(config.Metadata.Description), s.uri(), created,
-		s.Snapshot.TimestampMillis() * 1000, partitions, clusteringColumns(s.Snapshot), int64(files.Len()), size, properties,
+		micros(s.Snapshot.TimestampMillis()), partitions, clusteringColumns(s.Snapshot), int64(files.Len()), size, properties,
 		int64(config.Protocol.MinReaderVersion), int64(config.Protocol.MinWriterVersion), features,
 	}
 	return Table{Columns: detailColumns, Rows: rowsOf([][]any{row})}

@@ -11,12 +11,12 @@ import (
 var filesColumns = []Column{
 	{"path", typeString, false}, {"size", typeLong, false}, {"partition", typeStringMap, false}, {"numRecords", typeLong, true},
 	{"numDeleted", typeLong, false}, {"minValues", typeString, true}, {"maxValues", typeString, true},
-	{"modificationTime", typeTimestamp, false}, {"baseRowId", typeLong, true}, {"tags", typeStringMap, true},
+	{"modificationTime", typeTimestamp, true}, {"baseRowId", typeLong, true}, {"tags", typeStringMap, true},
 }
 
 // Files is SHOW FILES: the data files of the snapshot as its log describes them.
 func Files(s Subject) Table {
-	config, files := s.Snapshot.Config(), s.Snapshot.Files()
+	config, files, statistics := s.Snapshot.Config(), s.Snapshot.Files(), s.Snapshot.Stats()
 	type partition struct {
 		name     string
 		physical protocol.PhysicalName
@@ -35,7 +35,7 @@ func Files(s Subject) Table {
 				}
 			}
 			var records, base, tags any
-			if n, ok := files.NumRecords(i); ok {
+			if n, ok := statistics.NumRecords(i); ok {
 				records = n
 			}
 			if n, ok := files.BaseRowID(i); ok {
@@ -49,7 +49,7 @@ func Files(s Subject) Table {
 				deleted = vector.Cardinality
 			}
 			low, high := bounds(files.RawStats(i))
-			row := []any{files.Path(i), files.Size(i), values, records, deleted, low, high, files.ModificationTime(i) * 1000, base, tags}
+			row := []any{files.Path(i), files.Size(i), values, records, deleted, low, high, micros(files.ModificationTime(i)), base, tags}
 			if !yield(row, nil) {
 				return
 			}

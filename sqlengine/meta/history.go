@@ -41,7 +41,7 @@ func historyRow(commit log.Commit) []any {
 		return value
 	}
 	return []any{
-		commit.Version, commit.TimestampMillis * 1000, text(raw("userId")), text(raw("userName")), text(raw("operation")),
+		commit.Version, micros(commit.TimestampMillis), text(raw("userId")), text(raw("userName")), text(raw("operation")),
 		texts(raw("operationParameters")), members(raw("job"), typeJob), members(raw("notebook"), typeNotebook),
 		text(raw("clusterId")), integer(raw("readVersion")), text(raw("isolationLevel")), boolean(raw("isBlindAppend")),
 		texts(raw("operationMetrics")), text(raw("userMetadata")), text(raw("engineInfo")),

@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,8 +11,7 @@ import (
 // PartitionFilter is one condition of SHOW PARTITIONS ... PARTITION (column = value).
 type PartitionFilter struct {
 	Column string
-	Text   string // the value as the log would write it
-	Null   bool
+	Value  protocol.Value // of the column's type
 }
 
 // Partitions is SHOW PARTITIONS: the distinct partition values of the snapshot's files, a typed column each.
@@ -41,11 +41,7 @@ func Partitions(s Subject, filters []PartitionFilter) (Table, error) {
 			unknown = append(unknown, f.Column)
 			continue
 		}
-		value, err := protocol.DecodePartitionValue(table.Columns[at].Type, f.Text, f.Null, time.UTC)
-		if err != nil {
-			return Table{}, err
-		}
-		wanted[at] = value
+		wanted[at] = f.Value
 	}
 	if len(unknown) > 0 {
 		return Table{}, protocol.NewError("DELTA_SHOW_PARTITION_IN_NON_PARTITIONED_COLUMN",
@@ -72,7 +68,9 @@ func Partitions(s Subject, filters []PartitionFilter) (Table, error) {
 				if value.Null {
 					key.WriteString("N;")
 				} else {
-					key.WriteString("V" + text + "\x00;")
+					// Writers spell one value in several ways: 1.5 and 1.50.
+					text := value.Text()
+					key.WriteString(strconv.Itoa(len(text)) + ":" + text)
 				}
 			}
 			if !matches || seen[key.String()] {

@@ -132,8 +132,9 @@ func SortListed(list []Listed) {
 	})
 }
 
-// Warning is a warning with MySQL's number for it.
+// Warning is a warning, or an error as SHOW WARNINGS repeats it, with MySQL's number for it.
 type Warning struct {
+	Level   string // Warning or Error
 	Code    int
 	Message string
 }
@@ -142,7 +143,7 @@ type Warning struct {
 func Warnings(list []Warning) Table {
 	rows := make([][]any, len(list))
 	for i, w := range list {
-		rows[i] = []any{"Warning", int64(w.Code), w.Message}
+		rows[i] = []any{w.Level, int64(w.Code), w.Message}
 	}
 	return Table{Columns: []Column{{"Level", typeString, false}, {"Code", typeInteger, false}, {"Message", typeString, false}}, Rows: rowsOf(rows)}
 }

@@ -59,6 +59,14 @@ func structOf(names ...string) protocol.DataType {
 	return t
 }
 
+// micros is a time of the log, in milliseconds, for a timestamp column; one before year 1 or after 9999 is no time and shown as NULL.
+func micros(millis int64) any {
+	if millis < -62_135_596_800_000 || millis > 253_402_300_799_999 {
+		return nil
+	}
+	return millis * 1000
+}
+
 // textOrNull is the text, or NULL where there is none.
 func textOrNull(text *string) any {
 	if text == nil {
