@@ -110,13 +110,14 @@ func (r *scriptRun) one(next record) {
 	case letRecord:
 		r.variables[next.name] = r.expand(next.value)
 	case loopRecord:
+		outer := r.looping
 		r.looping = true
 		for _, value := range next.loopValues {
 			r.variables[next.name] = value
 			r.all(next.body)
 		}
 		delete(r.variables, next.name)
-		r.looping = false
+		r.looping = outer
 	case statementRecord:
 		_, _, err := r.connection().Run(r.expand(next.sql))
 		r.outcome(next, err)
