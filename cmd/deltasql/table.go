@@ -23,7 +23,6 @@ const minColumn = 8
 type tableStyle struct {
 	top, middle, bottom [3]string // left, cross, right; empty: no such line
 	line, bar           string
-	left, right         string
 	markdown            bool
 }
 
