@@ -18,7 +18,7 @@ type changesSource struct {
 	table    *log.Table
 	config   *protocol.TableConfig
 	from, to int64
-	columns  []expr.Column0
+	columns  []expr.OutputColumn
 }
 
 // newChangesSource chooses the schema as scan.BuildChanges does: the latest one, or under column mapping that of the range's end.
@@ -36,13 +36,13 @@ func newChangesSource(ctx context.Context, t target, table *log.Table, from, to 
 		s.config = end.Config()
 	}
 	for _, field := range (&scan.Changes{Config: s.config}).ChangeFields() {
-		s.columns = append(s.columns, expr.Column0{Name: string(field.Name), Out: out(len(s.columns)), Type: field.Type, Nullable: true})
+		s.columns = append(s.columns, expr.OutputColumn{Name: string(field.Name), Out: out(len(s.columns)), Type: field.Type, Nullable: true})
 	}
 	return s, nil
 }
 
 // Columns are the columns of the change rows.
-func (s *changesSource) Columns() []expr.Column0 { return s.columns }
+func (s *changesSource) Columns() []expr.OutputColumn { return s.columns }
 
 // PhysicalField implements duckgen.Nested.
 func (s *changesSource) PhysicalField(column int, path []protocol.LogicalName) protocol.PhysicalName {

@@ -33,7 +33,7 @@ func (st *statement) fold(ctx context.Context, e expr.Expr) (protocol.Value, err
 	}
 	query := &expr.Query{
 		Body:    &expr.Select{Items: []expr.Expr{e}, Visible: 1},
-		Columns: []expr.Column0{{Name: "value", Out: out(0), Type: e.Type(), Nullable: true}},
+		Columns: []expr.OutputColumn{{Name: "value", Out: out(0), Type: e.Type(), Nullable: true}},
 	}
 	explain := st.explain
 	st.explain = nil // tables of constants are no tables of the statement

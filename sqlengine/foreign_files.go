@@ -42,7 +42,7 @@ func (st *statement) filesRelation(ctx context.Context, t target) (*bind.SQLTabl
 			item = "CAST(" + item + " AS " + expr.DuckType(of) + ")"
 		}
 		items = append(items, item+" AS "+duck.QuoteIdentifier(out(i)))
-		table.Columns = append(table.Columns, expr.Column0{Name: column.Name, Out: out(i), Type: of, Nullable: true})
+		table.Columns = append(table.Columns, expr.OutputColumn{Name: column.Name, Out: out(i), Type: of, Nullable: true})
 	}
 	table.SQL = "(SELECT " + strings.Join(items, ", ") + " FROM " + reader + ")"
 	return table, nil

@@ -299,7 +299,7 @@ func conditionText(e expr.Expr) string {
 }
 
 // outputColumns are a query's columns for a metadata answer.
-func outputColumns(columns []expr.Column0) []meta.Column {
+func outputColumns(columns []expr.OutputColumn) []meta.Column {
 	out := make([]meta.Column, len(columns))
 	for i, c := range columns {
 		out[i] = meta.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable}

@@ -67,7 +67,7 @@ func metaRelation(table meta.Table) (*bind.SQLTable, error) {
 	sql := strings.Replace(rowsSQL(table.Columns), "$1", duck.QuoteString("["+text.String()+"]"), 1)
 	relation := &bind.SQLTable{SQL: "(" + sql + ")"}
 	for i, c := range table.Columns {
-		relation.Columns = append(relation.Columns, expr.Column0{Name: c.Name, Out: out(i), Type: c.Type, Nullable: true})
+		relation.Columns = append(relation.Columns, expr.OutputColumn{Name: c.Name, Out: out(i), Type: c.Type, Nullable: true})
 	}
 	return relation, nil
 }

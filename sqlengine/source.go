@@ -18,23 +18,23 @@ import (
 type tableSource struct {
 	target   target
 	snapshot *log.Snapshot
-	columns  []expr.Column0
+	columns  []expr.OutputColumn
 }
 
 // Columns are the table's columns in order, hidden ones last.
-func (s *tableSource) Columns() []expr.Column0 { return s.columns }
+func (s *tableSource) Columns() []expr.OutputColumn { return s.columns }
 
 func newTableSource(t target, snapshot *log.Snapshot) *tableSource {
 	s := &tableSource{target: t, snapshot: snapshot}
 	for _, field := range snapshot.Config().Schema.Fields {
 		char, _ := scan.CharLength(field)
-		s.columns = append(s.columns, expr.Column0{
+		s.columns = append(s.columns, expr.OutputColumn{
 			Name: string(field.Name), Out: out(len(s.columns)), Type: field.Type, Nullable: field.Nullable, CharLength: char,
 		})
 	}
 	for _, h := range scan.Hidden(snapshot.Config()) {
 		info := h.Info()
-		s.columns = append(s.columns, expr.Column0{Name: "_metadata." + info.Name, Out: out(len(s.columns)), Type: info.Type, Nullable: true, Hidden: true})
+		s.columns = append(s.columns, expr.OutputColumn{Name: "_metadata." + info.Name, Out: out(len(s.columns)), Type: info.Type, Nullable: true, Hidden: true})
 	}
 	return s
 }

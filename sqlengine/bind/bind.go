@@ -66,7 +66,7 @@ func catch(err *error) {
 
 // prepare readies the scans of subqueries in an expression that is evaluated by itself.
 func prepare(e expr.Expr) {
-	root := &expr.Query{Body: &expr.Select{Items: []expr.Expr{e}, Visible: 1}, Columns: []expr.Column0{{Name: "value", Out: "c0", Type: e.Type()}}}
+	root := &expr.Query{Body: &expr.Select{Items: []expr.Expr{e}, Visible: 1}, Columns: []expr.OutputColumn{{Name: "value", Out: "c0", Type: e.Type()}}}
 	prune(root)
 	pushDown(root)
 }

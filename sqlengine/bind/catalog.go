@@ -59,7 +59,7 @@ type View struct {
 type SQLTable struct {
 	SQL     string
 	Args    []expr.Expr
-	Columns []expr.Column0
+	Columns []expr.OutputColumn
 }
 
 // Missing tells whether an error says that a table does not exist.

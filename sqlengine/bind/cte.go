@@ -21,7 +21,7 @@ func (b *binder) cte(c *parse.CTE, recursive bool, p place) (*expr.CTE, error) {
 		return nil, err
 	}
 	out.Query = q
-	out.Columns = append([]expr.Column0(nil), q.Columns...)
+	out.Columns = append([]expr.OutputColumn(nil), q.Columns...)
 	walkQuery(q, func(e expr.Expr) { out.Materialized = out.Materialized || volatile(e) })
 	return out, rename(out.Columns, c.Columns, c.Name.Name, c.Name.Pos)
 }
@@ -46,13 +46,13 @@ func (b *binder) recursive(out *expr.CTE, c *parse.CTE, op *parse.SetOperation, 
 	}
 	out.Recursive = true
 	types := make([]protocol.DataType, len(columns))
-	out.Columns = make([]expr.Column0, len(columns))
+	out.Columns = make([]expr.OutputColumn, len(columns))
 	for i, column := range columns {
 		types[i] = column.Type
 		if column.Type.Kind == protocol.KindVoid {
 			types[i] = protocol.DataType{Kind: protocol.KindString}
 		}
-		out.Columns[i] = expr.Column0{Name: column.Name, Out: "c" + strconv.Itoa(i), Type: types[i], Nullable: true}
+		out.Columns[i] = expr.OutputColumn{Name: column.Name, Out: "c" + strconv.Itoa(i), Type: types[i], Nullable: true}
 	}
 	if err := rename(out.Columns, c.Columns, c.Name.Name, c.Name.Pos); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (b *binder) recursive(out *expr.CTE, c *parse.CTE, op *parse.SetOperation, 
 		return located(err, op.Pos)
 	}
 	if op.All {
-		out.Columns = append(out.Columns, expr.Column0{Out: "c" + strconv.Itoa(len(columns)), Type: longType, Hidden: true})
+		out.Columns = append(out.Columns, expr.OutputColumn{Out: "c" + strconv.Itoa(len(columns)), Type: longType, Hidden: true})
 	}
 	p.ctes = &cteFrame{name: c.Name.Name, cte: out, outer: p.ctes}
 	step, stepColumns, err := b.body(op.Right, p)
@@ -121,7 +121,7 @@ func (b *binder) deeper(step expr.Body, cte *expr.CTE, column int) expr.Expr {
 }
 
 // beside adds an output to a body: to the block itself, or to a block over it.
-func (b *binder) beside(body expr.Body, columns []expr.Column0, e expr.Expr) expr.Body {
+func (b *binder) beside(body expr.Body, columns []expr.OutputColumn, e expr.Expr) expr.Body {
 	if s, ok := body.(*expr.Select); ok && !s.Distinct && len(s.DistinctOn) == 0 && len(s.Items) == s.Visible {
 		n := *s
 		n.Items = append(append([]expr.Expr(nil), s.Items...), e)
@@ -146,7 +146,7 @@ func withOf(q *expr.Query) []*expr.CTE {
 }
 
 // recast casts the recursive step's columns to the anchor's types, narrowing where it must; a value that does not fit fails.
-func (b *binder) recast(body expr.Body, columns []expr.Column0, types []protocol.DataType, p place) (expr.Body, error) {
+func (b *binder) recast(body expr.Body, columns []expr.OutputColumn, types []protocol.DataType, p place) (expr.Body, error) {
 	for i, c := range columns {
 		if _, err := expr.CommonType(c.Type, types[i], p.context); err != nil {
 			return nil, fail("INCOMPATIBLE_COLUMN_TYPE", parse.Pos{}, "column %d of the recursive query has type %s, its first part has type %s", i+1, c.Type, types[i])

@@ -270,7 +270,7 @@ func (b *binder) aliased(r *expr.Relation, a *parse.Alias, path []string) (expr.
 }
 
 // rename gives columns the names of an alias list.
-func rename(columns []expr.Column0, names []parse.Ident, what string, at parse.Pos) error {
+func rename(columns []expr.OutputColumn, names []parse.Ident, what string, at parse.Pos) error {
 	if len(names) == 0 {
 		return nil
 	}

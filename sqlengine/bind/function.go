@@ -218,7 +218,7 @@ func (k *block) join(r *expr.Relation, outer bool) {
 // oneRow is a query of one row, for generators without FROM.
 func oneRow(b *binder) *expr.Query {
 	q := &expr.Query{Body: &expr.Select{Items: []expr.Expr{literalTrue()}, Visible: 1}}
-	b.output(q, []expr.Column0{{Type: protocol.DataType{Kind: protocol.KindBoolean}}})
+	b.output(q, []expr.OutputColumn{{Type: protocol.DataType{Kind: protocol.KindBoolean}}})
 	return q
 }
 

@@ -23,10 +23,10 @@ var rewriteGoldens = flag.Bool("rewrite", false, "write what the binder gives in
 // source is a table of the fake catalog.
 type source struct {
 	name    string
-	columns []expr.Column0
+	columns []expr.OutputColumn
 }
 
-func (s *source) Columns() []expr.Column0 { return s.columns }
+func (s *source) Columns() []expr.OutputColumn { return s.columns }
 
 // catalog is a fake catalog: tables by name, views by text.
 type catalog struct {
@@ -76,18 +76,18 @@ func (c *catalog) TableFunction(_ context.Context, fn *parse.TableFunction, args
 }
 
 // table makes columns of "name type, ..." with the hidden ones every table has.
-func table(columns string) []expr.Column0 {
+func table(columns string) []expr.OutputColumn {
 	t, err := protocol.ParseDataType("struct<" + strings.NewReplacer(" not null", "", "  ", " ").Replace(colons(columns)) + ">")
 	if err != nil {
 		panic(err)
 	}
-	var out []expr.Column0
+	var out []expr.OutputColumn
 	for _, f := range t.Fields {
 		nullable := !strings.Contains(columns, string(f.Name)+" "+f.Type.String()+" not null")
-		out = append(out, expr.Column0{Name: string(f.Name), Out: string(f.Name), Type: f.Type, Nullable: nullable})
+		out = append(out, expr.OutputColumn{Name: string(f.Name), Out: string(f.Name), Type: f.Type, Nullable: nullable})
 	}
 	for name, kind := range map[string]protocol.Kind{"file_name": protocol.KindString} {
-		out = append(out, expr.Column0{Name: "_metadata." + name, Out: "_metadata." + name, Type: protocol.DataType{Kind: kind}, Hidden: true})
+		out = append(out, expr.OutputColumn{Name: "_metadata." + name, Out: "_metadata." + name, Type: protocol.DataType{Kind: kind}, Hidden: true})
 	}
 	return out
 }

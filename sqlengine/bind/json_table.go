@@ -44,7 +44,7 @@ type jsonTable struct {
 	b       *binder
 	place   place
 	sel     *expr.Select
-	columns []expr.Column0
+	columns []expr.OutputColumn
 }
 
 var stringType = protocol.DataType{Kind: protocol.KindString}
@@ -63,7 +63,7 @@ func (t *jsonTable) rows(doc expr.Expr, path parse.Expr) (*expr.Relation, error)
 	r.Lateral = true
 	r.Args = []expr.Expr{doc, stringLiteral(text)}
 	r.SQL = "(SELECT unnest(" + list + ") AS v, unnest(range(1, len(" + list + ") + 1)) AS o)"
-	r.Columns = []expr.Column0{{Out: "v", Type: stringType, Nullable: true}, {Out: "o", Type: longType}}
+	r.Columns = []expr.OutputColumn{{Out: "v", Type: stringType, Nullable: true}, {Out: "o", Type: longType}}
 	return r, nil
 }
 
@@ -109,7 +109,7 @@ func (t *jsonTable) add(rows *expr.Relation, columns []parse.JSONColumn, depth i
 			return err
 		}
 		t.sel.Items = append(t.sel.Items, value)
-		t.columns = append(t.columns, expr.Column0{Name: c.Name.Name, Type: value.Type(), Nullable: true})
+		t.columns = append(t.columns, expr.OutputColumn{Name: c.Name.Name, Type: value.Type(), Nullable: true})
 	}
 	return nil
 }

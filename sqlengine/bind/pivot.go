@@ -52,7 +52,7 @@ func (b *binder) pivot(v *parse.Pivot, p place, lateral *scope) (expr.From, *sco
 		note(bound)
 	}
 	set := expr.GroupSet{}
-	var out []expr.Column0
+	var out []expr.OutputColumn
 	for _, c := range visible(sc.columns) {
 		if used[c.value] {
 			continue
@@ -60,7 +60,7 @@ func (b *binder) pivot(v *parse.Pivot, p place, lateral *scope) (expr.From, *sco
 		set = append(set, c.value)
 		k.keys = append(k.keys, c.value)
 		k.sel.Items = append(k.sel.Items, c.value)
-		out = append(out, expr.Column0{Name: c.name, Type: c.value.Type(), Nullable: c.value.Nullable()})
+		out = append(out, expr.OutputColumn{Name: c.name, Type: c.value.Type(), Nullable: c.value.Nullable()})
 	}
 	k.sel.GroupBy = []expr.GroupSet{set}
 	for _, value := range v.Values {
@@ -74,7 +74,7 @@ func (b *binder) pivot(v *parse.Pivot, p place, lateral *scope) (expr.From, *sco
 				return nil, nil, err
 			}
 			k.sel.Items = append(k.sel.Items, cell)
-			out = append(out, expr.Column0{Name: pivotName(name, v.Aggregates, i), Type: cell.Type(), Nullable: true})
+			out = append(out, expr.OutputColumn{Name: pivotName(name, v.Aggregates, i), Type: cell.Type(), Nullable: true})
 		}
 	}
 	for i := range k.sel.Items {
@@ -217,9 +217,9 @@ func (b *binder) unpivot(v *parse.Unpivot, p place, lateral *scope) (expr.From, 
 	r := b.relation(expr.RelSQL, "")
 	r.Lateral = true
 	text := protocol.DataType{Kind: protocol.KindString}
-	r.Columns = append(r.Columns, expr.Column0{Name: v.Name.Name, Out: "u0", Type: text})
+	r.Columns = append(r.Columns, expr.OutputColumn{Name: v.Name.Name, Out: "u0", Type: text})
 	for j, name := range v.Values {
-		r.Columns = append(r.Columns, expr.Column0{Name: name.Name, Out: "u" + strconv.Itoa(j+1), Type: types[j], Nullable: true})
+		r.Columns = append(r.Columns, expr.OutputColumn{Name: name.Name, Out: "u" + strconv.Itoa(j+1), Type: types[j], Nullable: true})
 	}
 	var rows []string
 	for i, group := range groups {
@@ -237,13 +237,13 @@ func (b *binder) unpivot(v *parse.Unpivot, p place, lateral *scope) (expr.From, 
 	}
 	r.SQL = "(SELECT unnest([" + strings.Join(rows, ", ") + "], recursive := true))"
 	s := &expr.Select{From: &expr.Join{Kind: "CROSS", Left: input, Right: r}}
-	var out []expr.Column0
+	var out []expr.OutputColumn
 	for _, c := range visible(sc.columns) {
 		if isTaken(taken, c.value) {
 			continue
 		}
 		s.Items = append(s.Items, c.value)
-		out = append(out, expr.Column0{Name: c.name, Type: c.value.Type(), Nullable: c.value.Nullable()})
+		out = append(out, expr.OutputColumn{Name: c.name, Type: c.value.Type(), Nullable: c.value.Nullable()})
 	}
 	var some []expr.Expr
 	for i := range r.Columns {

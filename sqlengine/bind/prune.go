@@ -156,7 +156,7 @@ func onlyRows(q *expr.Query) {
 		return
 	}
 	s.Items, s.Visible = []expr.Expr{literalTrue()}, 1
-	q.Output.Columns = []expr.Column0{{Out: "c0", Type: s.Items[0].Type()}}
+	q.Output.Columns = []expr.OutputColumn{{Out: "c0", Type: s.Items[0].Type()}}
 	q.Columns = q.Output.Columns
 }
 

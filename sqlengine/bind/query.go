@@ -61,17 +61,17 @@ func (b *binder) query(q *parse.Query, p place) (*expr.Query, error) {
 }
 
 // output gives the query its columns, printed as c0, c1, ...
-func (b *binder) output(q *expr.Query, columns []expr.Column0) {
+func (b *binder) output(q *expr.Query, columns []expr.OutputColumn) {
 	out := b.relation(expr.RelQuery, "")
-	out.Columns = make([]expr.Column0, len(columns))
+	out.Columns = make([]expr.OutputColumn, len(columns))
 	for i, c := range columns {
-		out.Columns[i] = expr.Column0{Name: c.Name, Out: "c" + strconv.Itoa(i), Type: c.Type, Nullable: c.Nullable, CharLength: c.CharLength}
+		out.Columns[i] = expr.OutputColumn{Name: c.Name, Out: "c" + strconv.Itoa(i), Type: c.Type, Nullable: c.Nullable, CharLength: c.CharLength}
 	}
 	q.Output, q.Columns = out, out.Columns
 }
 
 // body binds what stands between WITH and ORDER BY, and gives its columns.
-func (b *binder) body(body parse.Body, p place) (expr.Body, []expr.Column0, error) {
+func (b *binder) body(body parse.Body, p place) (expr.Body, []expr.OutputColumn, error) {
 	switch body := body.(type) {
 	case *parse.Select:
 		q := &expr.Query{}
@@ -100,7 +100,7 @@ func (b *binder) body(body parse.Body, p place) (expr.Body, []expr.Column0, erro
 }
 
 // setOperation binds UNION, INTERSECT and EXCEPT: both sides are brought to common types, the left one names the columns.
-func (b *binder) setOperation(s *parse.SetOperation, p place) (expr.Body, []expr.Column0, error) {
+func (b *binder) setOperation(s *parse.SetOperation, p place) (expr.Body, []expr.OutputColumn, error) {
 	if err := b.enter(s.Pos); err != nil {
 		return nil, nil, err
 	}
@@ -116,7 +116,7 @@ func (b *binder) setOperation(s *parse.SetOperation, p place) (expr.Body, []expr
 	return b.combine(s, left, leftColumns, right, rightColumns, p)
 }
 
-func (b *binder) combine(s *parse.SetOperation, left expr.Body, leftColumns []expr.Column0, right expr.Body, rightColumns []expr.Column0, p place) (expr.Body, []expr.Column0, error) {
+func (b *binder) combine(s *parse.SetOperation, left expr.Body, leftColumns []expr.OutputColumn, right expr.Body, rightColumns []expr.OutputColumn, p place) (expr.Body, []expr.OutputColumn, error) {
 	word := [...]string{parse.Union: "UNION", parse.Intersect: "INTERSECT", parse.Except: "EXCEPT"}[s.Op]
 	if s.ByName {
 		left, leftColumns, right, rightColumns = b.byName(left, leftColumns, right, rightColumns)
@@ -126,7 +126,7 @@ func (b *binder) combine(s *parse.SetOperation, left expr.Body, leftColumns []ex
 			word, len(leftColumns), len(rightColumns))
 	}
 	types := make([]protocol.DataType, len(leftColumns))
-	columns := make([]expr.Column0, len(leftColumns))
+	columns := make([]expr.OutputColumn, len(leftColumns))
 	for i, l := range leftColumns {
 		r := rightColumns[i]
 		t, err := expr.CommonType(l.Type, r.Type, p.context)
@@ -138,7 +138,7 @@ func (b *binder) combine(s *parse.SetOperation, left expr.Body, leftColumns []ex
 		if s.Op == parse.Except {
 			nullable = l.Nullable
 		}
-		columns[i] = expr.Column0{Name: l.Name, Type: t, Nullable: nullable}
+		columns[i] = expr.OutputColumn{Name: l.Name, Type: t, Nullable: nullable}
 	}
 	left, err := b.retype(left, leftColumns, types, p)
 	if err != nil {
@@ -160,7 +160,7 @@ func (b *binder) combine(s *parse.SetOperation, left expr.Body, leftColumns []ex
 }
 
 // foldSet makes UNION compare text by its collation. INTERSECT and EXCEPT have no such form and are refused there.
-func (b *binder) foldSet(s *expr.SetOperation, columns []expr.Column0, ctx *expr.Context) (expr.Body, error) {
+func (b *binder) foldSet(s *expr.SetOperation, columns []expr.OutputColumn, ctx *expr.Context) (expr.Body, error) {
 	samples := make([]expr.Expr, len(columns))
 	for i, c := range columns {
 		samples[i] = expr.Null(c.Type)
@@ -182,19 +182,19 @@ func (b *binder) foldSet(s *expr.SetOperation, columns []expr.Column0, ctx *expr
 }
 
 // byName puts the right side's columns in the left side's order; a column that one side lacks is NULL there.
-func (b *binder) byName(left expr.Body, leftColumns []expr.Column0, right expr.Body, rightColumns []expr.Column0) (expr.Body, []expr.Column0, expr.Body, []expr.Column0) {
-	names := append([]expr.Column0(nil), leftColumns...)
+func (b *binder) byName(left expr.Body, leftColumns []expr.OutputColumn, right expr.Body, rightColumns []expr.OutputColumn) (expr.Body, []expr.OutputColumn, expr.Body, []expr.OutputColumn) {
+	names := append([]expr.OutputColumn(nil), leftColumns...)
 	for _, r := range rightColumns {
 		if indexOf(leftColumns, r.Name) < 0 {
 			names = append(names, r)
 		}
 	}
-	arrange := func(body expr.Body, columns []expr.Column0) (expr.Body, []expr.Column0) {
+	arrange := func(body expr.Body, columns []expr.OutputColumn) (expr.Body, []expr.OutputColumn) {
 		rel := b.wrapped(body, columns)
 		s := &expr.Select{From: rel, Visible: len(names)}
-		out := make([]expr.Column0, len(names))
+		out := make([]expr.OutputColumn, len(names))
 		for i, n := range names {
-			out[i] = expr.Column0{Name: n.Name, Type: n.Type, Nullable: true}
+			out[i] = expr.OutputColumn{Name: n.Name, Type: n.Type, Nullable: true}
 			if at := indexOf(columns, n.Name); at >= 0 {
 				out[i].Type, out[i].Nullable = columns[at].Type, columns[at].Nullable
 				s.Items = append(s.Items, columnOf(rel, at))
@@ -210,7 +210,7 @@ func (b *binder) byName(left expr.Body, leftColumns []expr.Column0, right expr.B
 	return left, leftColumns, right, rightColumns
 }
 
-func indexOf(columns []expr.Column0, name string) int {
+func indexOf(columns []expr.OutputColumn, name string) int {
 	for i, c := range columns {
 		if strings.EqualFold(c.Name, name) {
 			return i
@@ -220,7 +220,7 @@ func indexOf(columns []expr.Column0, name string) int {
 }
 
 // wrapped is a relation over a body.
-func (b *binder) wrapped(body expr.Body, columns []expr.Column0) *expr.Relation {
+func (b *binder) wrapped(body expr.Body, columns []expr.OutputColumn) *expr.Relation {
 	q, ok := body.(*expr.Query)
 	if !ok {
 		q = &expr.Query{Body: body}
@@ -233,7 +233,7 @@ func (b *binder) wrapped(body expr.Body, columns []expr.Column0) *expr.Relation 
 func (b *binder) derived(q *expr.Query, name string) *expr.Relation {
 	r := b.relation(expr.RelQuery, name)
 	r.Query = q
-	r.Columns = append([]expr.Column0(nil), q.Columns...)
+	r.Columns = append([]expr.OutputColumn(nil), q.Columns...)
 	return r
 }
 
@@ -243,7 +243,7 @@ func columnOf(r *expr.Relation, i int) *expr.Column {
 }
 
 // retype casts a body's columns. The casts go into the body's own items where that keeps its meaning.
-func (b *binder) retype(body expr.Body, columns []expr.Column0, types []protocol.DataType, p place) (expr.Body, error) {
+func (b *binder) retype(body expr.Body, columns []expr.OutputColumn, types []protocol.DataType, p place) (expr.Body, error) {
 	equal := true
 	for i, c := range columns {
 		equal = equal && c.Type.Equal(types[i])
@@ -310,10 +310,10 @@ func coerceAll(list []expr.Expr, types []protocol.DataType, ctx *expr.Context) (
 }
 
 // values binds VALUES; a column's type is the common type of its rows.
-func (b *binder) values(v *parse.Values, p place) (expr.Body, []expr.Column0, error) {
+func (b *binder) values(v *parse.Values, p place) (expr.Body, []expr.OutputColumn, error) {
 	e := &env{b: b, place: p, scope: (&scope{}).under(p.outer), clause: clauseValues}
 	rows := make([][]expr.Expr, len(v.Rows))
-	var columns []expr.Column0
+	var columns []expr.OutputColumn
 	for i, row := range v.Rows {
 		if i > 0 && len(row) != len(columns) {
 			return nil, nil, fail("INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH", row[0].At(), "VALUES: row %d has %d columns, the first has %d", i+1, len(row), len(columns))
@@ -325,7 +325,7 @@ func (b *binder) values(v *parse.Values, p place) (expr.Body, []expr.Column0, er
 			}
 			rows[i] = append(rows[i], bound)
 			if i == 0 {
-				columns = append(columns, expr.Column0{Name: valuesName(j, p.context), Type: bound.Type(), Nullable: bound.Nullable()})
+				columns = append(columns, expr.OutputColumn{Name: valuesName(j, p.context), Type: bound.Type(), Nullable: bound.Nullable()})
 				continue
 			}
 			t, err := expr.CommonType(columns[j].Type, bound.Type(), p.context)

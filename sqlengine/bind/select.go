@@ -79,10 +79,10 @@ func (k *block) finish(out *expr.Query, q *parse.Query) error {
 	if len(k.items) == 0 {
 		return fail("DELTA_READ_TABLE_WITHOUT_COLUMNS", k.ast.Pos, "* gives no columns here: the table has none")
 	}
-	columns := make([]expr.Column0, len(k.items))
+	columns := make([]expr.OutputColumn, len(k.items))
 	for i, it := range k.items {
 		k.sel.Items = append(k.sel.Items, it.value)
-		columns[i] = expr.Column0{Name: it.name, Type: it.value.Type(), Nullable: it.value.Nullable(), CharLength: expr.CharLength(it.value)}
+		columns[i] = expr.OutputColumn{Name: it.name, Type: it.value.Type(), Nullable: it.value.Nullable(), CharLength: expr.CharLength(it.value)}
 	}
 	k.sel.Visible = len(k.items)
 	out.Body = k.sel

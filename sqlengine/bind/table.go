@@ -44,7 +44,7 @@ func (b *binder) tableRef(t *parse.TableRef, p place) (expr.From, *scope, error)
 			}
 			r := b.relation(expr.RelCTE, t.Name[0].Name)
 			r.CTE, r.Sample = cte, sample
-			r.Columns = append([]expr.Column0(nil), cte.Columns...)
+			r.Columns = append([]expr.OutputColumn(nil), cte.Columns...)
 			return b.aliased(r, t.Alias, []string{t.Name[0].Name})
 		}
 	}
@@ -74,7 +74,7 @@ func (b *binder) resolved(found Resolved, name string, at parse.Pos, p place) (*
 	switch {
 	case found.Source != nil:
 		r := b.relation(expr.RelScan, name)
-		r.Columns = append([]expr.Column0(nil), found.Source.Columns()...)
+		r.Columns = append([]expr.OutputColumn(nil), found.Source.Columns()...)
 		for i, c := range r.Columns {
 			if c.Out == "" {
 				r.Columns[i].Out = c.Name
@@ -87,7 +87,7 @@ func (b *binder) resolved(found Resolved, name string, at parse.Pos, p place) (*
 	case found.SQL != nil:
 		r := b.relation(expr.RelSQL, name)
 		r.SQL, r.Args = found.SQL.SQL, found.SQL.Args
-		r.Columns = append([]expr.Column0(nil), found.SQL.Columns...)
+		r.Columns = append([]expr.OutputColumn(nil), found.SQL.Columns...)
 		return r, nil
 	}
 	return nil, protocol.NewError(protocol.ClassInternal, "the catalog gave nothing for %s", name)

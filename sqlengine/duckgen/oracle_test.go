@@ -43,10 +43,10 @@ type fake struct {
 
 type fakeTable struct {
 	name    string
-	columns []expr.Column0
+	columns []expr.OutputColumn
 }
 
-func (t *fakeTable) Columns() []expr.Column0 { return t.columns }
+func (t *fakeTable) Columns() []expr.OutputColumn { return t.columns }
 
 func (f *fake) Table(_ context.Context, ref *parse.TableRef, _ *bind.AsOf) (bind.Resolved, error) {
 	name := strings.ToLower(ref.Name[len(ref.Name)-1].Name)
@@ -104,7 +104,7 @@ func (f *fake) create(name, columns string) error {
 			if typ.Kind == protocol.KindByte && strings.EqualFold(m[2], "tinyint(1)") {
 				typ.Kind = protocol.KindBoolean
 			}
-			t.columns = append(t.columns, expr.Column0{Name: m[1], Out: m[1], Type: typ, Nullable: m[3] == ""})
+			t.columns = append(t.columns, expr.OutputColumn{Name: m[1], Out: m[1], Type: typ, Nullable: m[3] == ""})
 			defs = append(defs, `"`+m[1]+`" `+expr.DuckType(typ))
 		}
 	}

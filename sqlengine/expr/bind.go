@@ -198,9 +198,9 @@ func castColumns(q *Query, types []protocol.DataType, b *binder) (*Query, error)
 	}
 	rel := b.env.NewRelation(RelQuery, "")
 	rel.Query = q
-	rel.Columns = append([]Column0(nil), q.Columns...)
+	rel.Columns = append([]OutputColumn(nil), q.Columns...)
 	items := make([]Expr, len(types))
-	columns := make([]Column0, len(types))
+	columns := make([]OutputColumn, len(types))
 	for i, t := range types {
 		var err error
 		if items[i], err = convert(&Column{Typed{q.Columns[i].Type, q.Columns[i].Nullable}, rel, i}, t, b.ctx, false); err != nil {

@@ -73,7 +73,7 @@ func unknownTableFunction(f *parse.TableFunction) error {
 
 func (g *generating) column(name string, t protocol.DataType, null bool) {
 	out := fmt.Sprintf("c%d", len(g.rel.Columns))
-	g.rel.Columns = append(g.rel.Columns, Column0{Name: name, Out: out, Type: t, Nullable: null})
+	g.rel.Columns = append(g.rel.Columns, OutputColumn{Name: name, Out: out, Type: t, Nullable: null})
 }
 
 func (g *generating) counted(least, most int) error {

@@ -53,7 +53,7 @@ func (c *call) lambda(i int, params ...parameterOf) (*Lambda, error) {
 		if params[k].sql != "" {
 			of = params[k].raw
 		}
-		rel.Columns = append(rel.Columns, Column0{Name: p.Name, Out: fmt.Sprintf("l%d_%d", rel.ID, k), Type: of, Nullable: true})
+		rel.Columns = append(rel.Columns, OutputColumn{Name: p.Name, Out: fmt.Sprintf("l%d_%d", rel.ID, k), Type: of, Nullable: true})
 	}
 	for k, p := range n.Params {
 		if params[k].sql != "" {
@@ -257,7 +257,7 @@ func (c *call) entryLambda(i int, first, second protocol.DataType, firstSQL, sec
 	rel := c.env.NewRelation(RelLambda, c.name)
 	entry := protocol.DataType{Kind: protocol.KindStruct, Fields: []protocol.Field{{Name: "key", Type: first, Nullable: true}, {Name: "value", Type: second, Nullable: true}}}
 	// The one printed parameter carries no name that a text could say.
-	rel.Columns = []Column0{{Name: "\x00entry", Out: fmt.Sprintf("l%d_0", rel.ID), Type: entry, Nullable: true}}
+	rel.Columns = []OutputColumn{{Name: "\x00entry", Out: fmt.Sprintf("l%d_0", rel.ID), Type: entry, Nullable: true}}
 	own := &Column{Typed{entry, true}, rel, 0}
 	env := &derivedEnv{c.env.Lambda(rel), map[string]Expr{
 		strings.ToLower(n.Params[0].Name): rawOf(first, firstSQL, own),
@@ -323,7 +323,7 @@ func mapZipWith(c *call) (Expr, error) {
 		return nil, mismatch(c.at, "MAP_ZIP_WITH_DIFF_TYPES", "map_zip_with takes maps with keys of one type, not %s and %s", left.Type(), right.Type())
 	}
 	rel := c.env.NewRelation(RelLambda, c.name)
-	rel.Columns = []Column0{{Name: n.Params[0].Name, Out: fmt.Sprintf("l%d_0", rel.ID), Type: key, Nullable: false}}
+	rel.Columns = []OutputColumn{{Name: n.Params[0].Name, Out: fmt.Sprintf("l%d_0", rel.ID), Type: key, Nullable: false}}
 	own := &Column{Typed{key, false}, rel, 0}
 	env := &derivedEnv{c.env.Lambda(rel), map[string]Expr{
 		strings.ToLower(n.Params[1].Name): mapValue(left, own),
@@ -372,13 +372,13 @@ func (c *call) insertionSort(list Expr) (Expr, error) {
 	}
 	// sorted and item are the parameters of the fold; the comparator's are taken by the filter inside it.
 	sorted := c.env.NewRelation(RelLambda, "sorted")
-	sorted.Columns = []Column0{
+	sorted.Columns = []OutputColumn{
 		{Name: "\x00sorted", Out: fmt.Sprintf("l%d_0", sorted.ID), Type: arrayOf(t), Nullable: true},
 		{Name: n.Params[1].Name, Out: fmt.Sprintf("l%d_1", sorted.ID), Type: t, Nullable: true},
 	}
 	inner := c.env.Lambda(sorted)
 	before := inner.NewRelation(RelLambda, "before")
-	before.Columns = []Column0{{Name: n.Params[0].Name, Out: fmt.Sprintf("l%d_0", before.ID), Type: t, Nullable: true}}
+	before.Columns = []OutputColumn{{Name: n.Params[0].Name, Out: fmt.Sprintf("l%d_0", before.ID), Type: t, Nullable: true}}
 	body, err := c.in(inner.Lambda(before)).bind(n.Body)
 	if err != nil {
 		return nil, err

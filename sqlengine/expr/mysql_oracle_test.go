@@ -183,7 +183,7 @@ func cells(t *testing.T, in *duck.Instance, ctx *expr.Context, sql string) ([][]
 			return nil, err
 		}
 		outer.Body.(*expr.Select).Items = append(outer.Body.(*expr.Select).Items, item)
-		outer.Columns = append(outer.Columns, expr.Column0{Name: c.Name, Type: protocol.DataType{Kind: protocol.KindString}})
+		outer.Columns = append(outer.Columns, expr.OutputColumn{Name: c.Name, Type: protocol.DataType{Kind: protocol.KindString}})
 	}
 	printed, args, err := duckgen.Print(outer, duckgen.Options{})
 	if err != nil {

@@ -214,7 +214,7 @@ type Relation struct {
 	ID      int
 	Kind    RelKind
 	Name    string // what the user called it, for messages
-	Columns []Column0
+	Columns []OutputColumn
 	Scan    *Scan
 	Query   *Query
 	CTE     *CTE
@@ -224,8 +224,8 @@ type Relation struct {
 	Sample  string // DuckDB's TABLESAMPLE clause, "" for none
 }
 
-// Column0 describes a relation's column: the name users see, the name printed, and its type.
-type Column0 struct {
+// OutputColumn describes a relation's column: the name users see, the name printed, and its type.
+type OutputColumn struct {
 	Name     string
 	Out      string
 	Type     protocol.DataType
@@ -247,7 +247,7 @@ type Scan struct {
 // Source is what a catalog gives for a table: its columns. The engine knows the concrete type.
 type Source interface {
 	// Columns are the table's columns in order, hidden ones last.
-	Columns() []Column0
+	Columns() []OutputColumn
 }
 
 // ---- queries ----
@@ -260,7 +260,7 @@ type CTE struct {
 	Recursive    bool
 	Materialized bool // a volatile query, which must run once however often it is named
 	References   int  // how often the statement names it; a recursive one counts its own naming too
-	Columns      []Column0
+	Columns      []OutputColumn
 }
 
 // Query is a bound query. Columns names its output; output column i is printed as "c<i>".
@@ -271,7 +271,7 @@ type Query struct {
 	Limit   Expr    // bigint constants or parameters; nil: none
 	Offset  Expr
 	Output  *Relation // its Columns are the query's columns; ORDER BY of a set operation refers to it
-	Columns []Column0
+	Columns []OutputColumn
 }
 
 // Body is a *Select, *SetOperation, *Values or *Query (a nested query).
