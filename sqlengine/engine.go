@@ -90,7 +90,7 @@ func (e *Engine) duck() (*duck.Instance, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, protocol.NewError("DELTASQL_CANCELLED", "the engine is closed")
+		return nil, engineClosed()
 	}
 	if e.instance == nil {
 		instance, err := duck.Open(duck.Config{MemoryLimit: e.options.Memory, Threads: e.options.Threads, TempDir: e.options.TempDir, Macros: expr.Macros(), Progress: e.progress})
@@ -118,7 +118,8 @@ func (e *Engine) admit(ctx context.Context) (release func(), err error) {
 	return func() { once.Do(func() { <-e.running }) }, nil
 }
 
-// Close refuses new statements and frees DuckDB once the running ones have ended.
+// Close refuses new statements and frees DuckDB once the running ones have ended. It does not wait for them: a result that is open
+// can be read to its end.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -126,9 +126,3 @@ func TestSelectConstant(t *testing.T) {
 	want(t, s, "select 1", `[1]`)
 	want(t, s, "SELECT 1 AS a, 'x' AS b, 1.5 AS c, NULL AS d", `[1,"x","1.5",null]`)
 }
-
-func TestSelectTable(t *testing.T) {
-	s := openSession(t, openEngine(t, Options{Catalog: shared(t, "oracle-tables/query")}), SessionOptions{})
-	_, rows, err := answer(s, "SELECT * FROM joins.l")
-	t.Log(rows, err)
-}

@@ -26,11 +26,19 @@ func translate(err error, table string) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return protocol.NewError("DELTASQL_CANCELLED", "the statement was cancelled")
 	}
+	if errors.Is(err, duck.ErrClosed) {
+		return engineClosed()
+	}
 	var fault *duck.Error
 	if !errors.As(err, &fault) {
 		return protocol.NewError(protocol.ClassInternal, "%s", err.Error()).WithTable(table)
 	}
 	return translateDuck(fault, table)
+}
+
+// engineClosed is the error of a statement that needs DuckDB after Close.
+func engineClosed() *protocol.Error {
+	return protocol.NewError("DELTASQL_CANCELLED", "the engine is closed")
 }
 
 // cancelled is the error of a statement whose context ended.

@@ -173,7 +173,7 @@ func sizesPlot(ascending []int64) string {
 
 // analyze runs the statement to its end and measures it.
 func (st *statement) analyze(p *plan) ([]string, error) {
-	if err := st.admit(); err != nil {
+	if err := st.admit(); err != nil { // the wait for other statements is not this one's time
 		return nil, err
 	}
 	started := time.Now()

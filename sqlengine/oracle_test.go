@@ -2,7 +2,6 @@ package sqlengine
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -184,7 +183,7 @@ func rounded(value any) any {
 		if err != nil {
 			return v
 		}
-		return json.Number(fmt.Sprintf("%s", strconv.FormatFloat(f, 'g', 14, 64)))
+		return json.Number(strconv.FormatFloat(f, 'g', 14, 64))
 	case []any:
 		for i := range v {
 			v[i] = rounded(v[i])

@@ -50,9 +50,6 @@ func (st *statement) query(q *parse.Query) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.admit(); err != nil {
-		return nil, err
-	}
 	ctx := st.ctx
 	if report := st.session.options.Progress; report != nil {
 		ctx = duck.WithProgress(ctx, report)
@@ -87,7 +84,7 @@ func (st *statement) plan(bound *expr.Query) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	planner := &planner{st: st, instance: instance, plan: p, texts: map[*expr.Relation]plannedScan{}}
+	planner := &planner{st: st, instance: instance, plan: p, texts: map[*expr.Relation]string{}}
 	if p.sql, p.args, err = duckgen.Print(bound, duckgen.Options{Relation: planner.relation}); err != nil {
 		return nil, err
 	}
@@ -131,9 +128,12 @@ func variantsAsJSON(t protocol.DataType) string {
 	return expr.DuckType(t)
 }
 
-// open starts a plan and holds DuckDB's result types against the bound ones (Q2). A difference is a fault of ours that a cast
+// open waits for the statement's turn, starts a plan and holds DuckDB's result types against the bound ones (Q2). A difference is a fault of ours that a cast
 // around the statement still answers rightly; onTypeMismatch lets tests see it.
 func (st *statement) open(ctx context.Context, p *plan) (*duck.Stream, error) {
+	if err := st.admit(); err != nil {
+		return nil, err
+	}
 	instance, err := st.session.engine.duck()
 	if err != nil {
 		return nil, err
@@ -176,19 +176,16 @@ type planner struct {
 	st       *statement
 	instance *duck.Instance
 	plan     *plan
-	texts    map[*expr.Relation]plannedScan
+	texts    map[*expr.Relation]string // of relations already printed, for a tree that mentions one twice
 }
 
-// plannedScan is a relation that has been printed, for a tree that mentions it twice.
-type plannedScan struct{ text string }
-
 func (pl *planner) relation(r *expr.Relation, bindValue func(any) string) (string, error) {
-	if done, ok := pl.texts[r]; ok {
-		return done.text, nil
+	if text, ok := pl.texts[r]; ok {
+		return text, nil
 	}
 	text, err := pl.build(r, bindValue)
 	if err == nil {
-		pl.texts[r] = plannedScan{text}
+		pl.texts[r] = text
 	}
 	return text, err
 }

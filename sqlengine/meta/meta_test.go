@@ -143,6 +143,30 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
+// Values that writers spell in different ways are one partition; times and sizes that cannot be are NULL, not what overflow makes of them.
+func TestImpossibleNumbers(t *testing.T) {
+	decimals := strings.NewReplacer(`\"q\",\"type\":\"integer\"`, `\"q\",\"type\":\"decimal(5,2)\"`, `1700000000000,"desc`, `9223372036854775807,"desc`).Replace(partitioned)
+	huge := func(path, q string) string {
+		return strings.NewReplacer(`"size":10`, `"size":9223372036854775807`, `"modificationTime":1700000000000`, `"modificationTime":9223372036854775807`).Replace(addLine(path, `"a"`, q))
+	}
+	s := newSubject(t, []string{legacyProtocol, decimals, huge("x", `"1.5"`), huge("y", `"1.50"`)})
+	partitions, err := Partitions(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "PARTITIONS", rowsText(t, partitions), []string{`["a","1.50"]`})
+	for row := range Detail(s).Rows {
+		if row[5] != nil || row[9] != int64(2) || row[10] != nil {
+			t.Errorf("DETAIL: created %v, %v files of %v bytes", row[5], row[9], row[10])
+		}
+	}
+	for row := range Files(s).Rows {
+		if row[7] != nil {
+			t.Errorf("FILES: modified %v", row[7])
+		}
+	}
+}
+
 func TestDetailAndHistory(t *testing.T) {
 	s := partitionedSubject(t)
 	rows := rowsText(t, Detail(s))
