@@ -41,7 +41,7 @@ func (tt *testTable) known(names ...string) {
 		}
 		files = append(files, f)
 	}
-	if err := findLayouts(context.Background(), tt.in, files); err != nil {
+	if err := findLayouts(context.Background(), tt.in, files, true); err != nil {
 		tt.t.Fatal(err)
 	}
 }

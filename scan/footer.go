@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"sync"
@@ -13,7 +14,7 @@ import (
 
 // The schema of a Parquet file is the second field of its footer, a structure in Thrift's compact form. What follows finds
 // the schema's bytes without understanding them: files with the same bytes have the same columns. That costs a fiftieth of
-// asking DuckDB for them (docs/decisions/0009).
+// asking DuckDB for them (docs/decisions/0010).
 
 const (
 	// footerReaders is how many files at most are open at once, for stores that are slow to answer.
@@ -24,10 +25,16 @@ const (
 	maxFooter = 64 << 20
 )
 
-// readSchemas gives each file's schema as it lies in the footer; "" where that is not to be had in this way, for whatever
-// reason: DuckDB is then asked, which reads the file or says what is wrong with it.
-func readSchemas(ctx context.Context, files []*dataFile) ([]string, error) {
-	schemas := make([]string, len(files))
+// foundSchema is a file's schema as it lies in the footer; "" where that is not to be had in this way, for whatever reason:
+// DuckDB is then to be asked, which reads the file or says what is wrong with it.
+type foundSchema struct {
+	bytes   string
+	missing bool // there is no such file
+}
+
+// readSchemas looks for the schemas of the files.
+func readSchemas(ctx context.Context, files []*dataFile) ([]foundSchema, error) {
+	schemas := make([]foundSchema, len(files))
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(footerReaders, 2*runtime.GOMAXPROCS(0), (len(files)+15)/16) {
@@ -40,12 +47,13 @@ func readSchemas(ctx context.Context, files []*dataFile) ([]string, error) {
 				}
 				schema, err := readSchema(files[i].local, &buffer)
 				if err != nil {
+					schemas[i].missing = errors.Is(err, fs.ErrNotExist)
 					continue
 				}
 				if string(schema) != last {
 					last = string(schema)
 				}
-				schemas[i] = last // mostly shared
+				schemas[i].bytes = last // mostly shared
 			}
 		})
 	}

@@ -116,8 +116,9 @@ func (c *layoutCache) known(signature string) *layout {
 
 func (f *dataFile) layoutKey() layoutKey { return layoutKey{f.local, f.size, f.modTime} }
 
-// findLayouts sets the layout of each file, reading the footers of those that were not met before.
-func findLayouts(ctx context.Context, in *duck.Instance, files []*dataFile) error {
+// findLayouts sets the layout of each file, reading the footers of those that were not met before. Files that are not there
+// keep none, unless all are needed: the statement will find them missing, if it comes to read them.
+func findLayouts(ctx context.Context, in *duck.Instance, files []*dataFile, needed bool) error {
 	var unknown []*dataFile
 	for _, f := range files {
 		if f.layout = layouts.get(f.layoutKey()); f.layout == nil {
@@ -134,7 +135,10 @@ func findLayouts(ctx context.Context, in *duck.Instance, files []*dataFile) erro
 	// DuckDB is asked for one file of each schema, and for the files whose schema was not found.
 	examples, asked := map[string]*dataFile{}, []*dataFile{}
 	for i, f := range unknown {
-		schema := schemas[i]
+		schema := schemas[i].bytes
+		if schemas[i].missing && !needed {
+			continue
+		}
 		if schema != "" && examples[schema] != nil {
 			continue
 		}
@@ -150,7 +154,7 @@ func findLayouts(ctx context.Context, in *duck.Instance, files []*dataFile) erro
 		return err
 	}
 	for i, f := range unknown {
-		if schema := schemas[i]; schema != "" {
+		if schema := schemas[i].bytes; schema != "" {
 			f.layout = examples[schema].layout
 			layouts.putSchema(f.layoutKey(), schema, f.layout)
 		}

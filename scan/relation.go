@@ -263,7 +263,7 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 	}
 	b.describe(&r.Report)
 	if b.readsFiles() {
-		if err := findLayouts(ctx, b.in, b.files); err != nil {
+		if err := findLayouts(ctx, b.in, b.files, b.needsLayouts()); err != nil {
 			return err
 		}
 		if err := b.checkStored(); err != nil {

@@ -321,7 +321,7 @@ func TestHiddenColumns(t *testing.T) {
 	})
 	table.write("x=a b/fresh.parquet", "SELECT i::INTEGER AS id FROM range(2) t(i)", "")
 	table.write("moved.parquet", `SELECT 10 AS id, 77::BIGINT AS "_row-id-col-1", NULL::BIGINT AS "_row-version-col-1"
-		UNION ALL SELECT 11, NULL, 3`, "")
+		UNION ALL SELECT 11, NULL, 3 ORDER BY id`, "")
 	table.commit(add("x=a%20b/fresh.parquet", "", `,"baseRowId":40,"defaultRowCommitVersion":1`),
 		add("moved.parquet", "", `,"baseRowId":50,"defaultRowCommitVersion":2`))
 	relation, err := table.relation([]HiddenColumn{FileName, FileSize, FileBlockStart, FileBlockLength, FileModificationTime, RowIndex,

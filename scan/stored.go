@@ -130,7 +130,7 @@ func (b *builder) checkStored() error {
 	checked := map[kind]bool{}
 	for _, f := range b.files {
 		k := kind{f.layout, f.changeRows}
-		if checked[k] {
+		if checked[k] || f.layout == nil {
 			continue
 		}
 		checked[k] = true
