@@ -205,6 +205,7 @@ func (st *statement) describeDetail(s *parse.Describe) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	st.inspects = true
 	subject, err := st.subject(t, moment)
 	if err != nil {
 		return nil, at(err, s.Name)

@@ -62,6 +62,9 @@ func momentKey(moment *bind.AsOf) string {
 }
 
 func (st *statement) snapshotAt(ctx context.Context, table *log.Table, t target, moment *bind.AsOf) (*log.Snapshot, error) {
+	if moment == nil && st.inspects {
+		return st.inspect(ctx, table)
+	}
 	if moment == nil {
 		return table.Snapshot(ctx)
 	}
@@ -80,6 +83,15 @@ func (st *statement) snapshotAt(ctx context.Context, table *log.Table, t target,
 		return nil, err
 	}
 	return snapshot, st.guard(ctx, table, snapshot, t)
+}
+
+// inspect gives the newest snapshot of a table that need not be readable, with a warning where it is not.
+func (st *statement) inspect(ctx context.Context, table *log.Table) (*log.Snapshot, error) {
+	snapshot, err := table.Inspect(ctx)
+	if err == nil && snapshot.Unreadable() != nil {
+		st.warn(warningLog, "%s", snapshot.Unreadable())
+	}
+	return snapshot, err
 }
 
 // floorMillis turns microseconds into milliseconds, down.

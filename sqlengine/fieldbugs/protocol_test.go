@@ -60,6 +60,31 @@ func TestPF02UnknownWriterFeatureDoesNotBlockReading(t *testing.T) {
 	}
 }
 
+func TestPF02DetailsOfATableThatCannotBeRead(t *testing.T) {
+	tb := newTable(t, shape{features: "someFutureFeature futureWriterOnly appendOnly", fields: []string{"id long"}})
+	for range 2 { // also as the snapshot that is known
+		tb.refuse("SELECT * FROM $t", "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "someFutureFeature", "$dir")
+		tb.refuse("SELECT count(*) FROM $t", "DELTA_UNSUPPORTED_FEATURES_FOR_READ")
+		tb.refuse("SELECT * FROM $t VERSION AS OF 0", "DELTA_UNSUPPORTED_FEATURES_FOR_READ")
+		detail, err := tb.linesOf("DESCRIBE DETAIL $t")
+		if err != nil || !strings.Contains(detail, `["appendOnly","futureWriterOnly","someFutureFeature"]`) {
+			t.Errorf("DESCRIBE DETAIL gives %s, %v", detail, err)
+		}
+		if warnings := fmt.Sprint(tb.skipping.Warnings()); !strings.Contains(warnings, "someFutureFeature") {
+			t.Errorf("no warning says that the table cannot be read: %s", warnings)
+		}
+		features, err := tb.linesOf("SHOW FEATURES $t")
+		if err != nil || !strings.Contains(features, `"someFutureFeature","reader-writer","unknown"`) {
+			t.Errorf("SHOW FEATURES gives %s, %v", features, err)
+		}
+	}
+	tb.commit(1, shape{protocol: `{"minReaderVersion":9,"minWriterVersion":9}`}.protocolAction())
+	tb.refuse("SELECT * FROM $t", "DELTA_INVALID_PROTOCOL_VERSION", "9", "$dir")
+	if detail, err := tb.linesOf("DESCRIBE DETAIL $t"); err != nil || !strings.Contains(detail, ",9,9,") {
+		t.Errorf("DESCRIBE DETAIL of a future version gives %s, %v", detail, err)
+	}
+}
+
 func TestPF08ProtocolWrittenTwiceTheNewestRules(t *testing.T) {
 	tb := newTable(t, shape{features: "someFutureFeature", fields: []string{"id long"}})
 	tb.parquet("a.parquet", ids(1, 3))

@@ -1,6 +1,7 @@
 package log
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,12 +40,10 @@ func (t *Table) build(ctx context.Context, segment *Segment, s *state) (*Snapsho
 		return nil, protocol.NewError("DELTA_STATE_RECOVER_ERROR", "version %d of the table %s cannot be rebuilt: its log has no %s action (read: %s)",
 			segment.Version, t.name, missing, summary(segment.Files()))
 	}
-	if err := protocol.CheckReadable(*s.protocol, t.name); err != nil {
-		return nil, err
-	}
+	unreadable := protocol.CheckReadable(*s.protocol, t.name)
 	config, err := protocol.NewTableConfig(*s.protocol, *s.metadata)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(unreadable, err)
 	}
 	files, err := s.files()
 	if err != nil {
@@ -53,6 +52,7 @@ func (t *Table) build(ctx context.Context, segment *Segment, s *state) (*Snapsho
 	snapshot := &Snapshot{
 		table: t, version: segment.Version, config: config, files: files, segment: segment, state: s,
 		anchor: anchor, anchorTag: anchorInfo.ETag, timestamp: anchorInfo.ModTimeMillis, warnings: slices.Clip(s.warnings),
+		unreadable: unreadable,
 	}
 	if err := t.takeCommitTime(ctx, snapshot); err != nil {
 		return nil, err

@@ -18,6 +18,8 @@ type Snapshot struct {
 	segment   *Segment
 	warnings  []string
 	state     *state
+	// unreadable is what the protocol's negotiation says, see Table.Inspect.
+	unreadable error
 	// anchor is the file whose identity tells that the log at this place is still the one the snapshot was read from.
 	anchor, anchorTag string
 
@@ -31,6 +33,17 @@ func (s *Snapshot) Version() int64 { return s.version }
 // TimestampMillis is the time of the version's commit in milliseconds since 1970: its in-commit timestamp where the
 // feature is active, else the time of its file.
 func (s *Snapshot) TimestampMillis() int64 { return s.timestamp }
+
+// Unreadable says why the table must not be read (protocol.CheckReadable); nil for every snapshot but Table.Inspect's.
+func (s *Snapshot) Unreadable() error { return s.unreadable }
+
+// readable gives the snapshot where the table may be read.
+func (s *Snapshot) readable() (*Snapshot, error) {
+	if s.unreadable != nil {
+		return nil, s.unreadable
+	}
+	return s, nil
+}
 
 // Table is the table that the snapshot is of.
 func (s *Snapshot) Table() *Table { return s.table }

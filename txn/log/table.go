@@ -63,6 +63,16 @@ func (t *Table) release() { <-t.lock }
 // Errors: DELTA_TABLE_NOT_FOUND and DELTA_TABLE_ONLY_OPERATION where there is no table, what the protocol's negotiation
 // says of a table that must not be read, and for damage the DELTA_ classes, naming the file.
 func (t *Table) Snapshot(ctx context.Context) (*Snapshot, error) {
+	snapshot, err := t.Inspect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.readable()
+}
+
+// Inspect is Snapshot also of a table that must not be read: to tell what its protocol and metadata say, while Unreadable
+// says why nothing else may be made of it.
+func (t *Table) Inspect(ctx context.Context) (*Snapshot, error) {
 	if err := t.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -70,7 +80,7 @@ func (t *Table) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return t.latest(ctx)
 }
 
-// latest is Snapshot under the lock.
+// latest is Inspect under the lock.
 func (t *Table) latest(ctx context.Context) (*Snapshot, error) {
 	if t.newest != nil {
 		snapshot, err := t.refresh(ctx)
@@ -163,7 +173,7 @@ func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error
 	}
 	if t.newest != nil && t.newest.version == version {
 		if same, err := t.unchanged(ctx, t.newest); err == nil && same {
-			return t.newest, nil
+			return t.newest.readable()
 		}
 	}
 	for i, snapshot := range t.older {
@@ -173,7 +183,7 @@ func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error
 		t.older = slices.Delete(t.older, i, i+1)
 		if same, err := t.unchanged(ctx, snapshot); err == nil && same {
 			t.older = append(t.older, snapshot)
-			return snapshot, nil
+			return snapshot.readable()
 		}
 		break
 	}
@@ -186,7 +196,7 @@ func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error
 		t.older = slices.Delete(t.older, 0, 1)
 	}
 	t.older = append(t.older, snapshot)
-	return snapshot, nil
+	return snapshot.readable()
 }
 
 // load reads a version from the log: it lists, chooses files and replays them, and where a checkpoint turns out damaged
