@@ -1,19 +1,46 @@
-// Package sqlengine is the public Go API of deltasql: an Engine over a catalog of Delta tables, Sessions on it, and statements
-// that give streamed Results.
+// Package sqlengine is the public Go API of deltasql: SQL over folders of Delta tables. It has four nouns.
+//
+//   - An Engine is one catalog (a folder of databases of tables) with one DuckDB. It is safe for concurrent use.
+//   - A Session is one user's state: current database, variables, temporary views, warnings.
+//   - A statement is what Session.Execute takes: one, with or without its semicolon.
+//   - A Result is what it gave: columns with Delta's types, and batches of rows that are computed as they are asked for.
+//
+// In six lines, without the errors (the package example has them):
 //
 //	engine, err := sqlengine.Open(sqlengine.Options{Catalog: "/lake"})
-//	session := engine.NewSession(sqlengine.SessionOptions{})
-//	result, err := session.Execute(ctx, "SELECT * FROM sales VERSION AS OF 3")
-//	for {
-//		batch, err := result.Next(ctx) // io.EOF at the end
+//	session, err := engine.NewSession(sqlengine.SessionOptions{})
+//	result, err := session.Execute(ctx, "SELECT id FROM sales VERSION AS OF 3")
+//	for batch, err := result.Next(ctx); err == nil; batch, err = result.Next(ctx) { // io.EOF at the end
+//		fmt.Println(batch.Vector(0).Int64(0))
 //	}
-//	result.Close()
 //
-// It owns names (which folder is meant), sessions (database, variables, temporary views, the clock), the walk of a statement
-// (parse, bind, one pinned snapshot a table, plan, stream), admission and cancellation. It knows no packets and no files of a
+// # Promises
+//
+// Q1: every use of a table in one statement sees one version. Q2: a Result's columns have the bound types; what DuckDB returns
+// agrees with them. Q3: every error that leaves this package is a *protocol.Error. Q4: reading creates nothing on disk. Q5: an
+// Engine outlives any failure of one statement.
+//
+// # Caveats
+//
+// Close every Result, also one that was read to its end or failed: it holds one of the engine's places for running statements
+// (Options.MaxRunning) until then, and a session that runs a second statement while its first result is open takes a second place.
+// A Batch is valid until the next call of Next. The context given to Execute governs the whole life of the result: cancelling it,
+// or its deadline, ends the rows too.
+//
+// Statements that change tables are refused by this version; CREATE VIEW writes one file below the catalog's folder _deltasql.
+//
+// A session reads any file that the process may read: delta.`path`, parquet.`path`, csv.`path` and json.`path` name files outside
+// the catalog. Nothing else of DuckDB's reach is open to SQL: its functions and table functions are those of package expr.
+//
+// A path that is a symbolic link is another table than the folder it leads to: two names of one table may see two versions.
+//
+// # Where to read on
+//
+// The walk of a statement is session.go (ExecuteAt), statement.go (run: which kind), plan.go (query: bind, plan, open). Names are
+// resolve.go over catalog.go; which version is pins.go; what the log answers alone is answers.go. Each family of statements has a
+// file: set_, show_, describe_, view_statements.go, explain.go; their answers are made by package meta and become rows in rows.go.
+// check.go and its kin are Session.Check, which holds a log against the protocol and shares nothing with the walk above.
+//
+// The package owns names, sessions, the walk of a statement, admission and cancellation. It knows no packets and no files of a
 // table: package txn/log reads logs, package scan decides which files and rows are read, DuckDB evaluates.
-//
-// Promises. Q1: every use of a table in one statement sees one version. Q2: a Result's columns have the bound types; what
-// DuckDB returns agrees with them. Q3: every error that leaves this package is a *protocol.Error. Q4: reading creates nothing
-// on disk. Q5: an Engine outlives any failure of one statement.
 package sqlengine
