@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deltasql/protocol"
+	"deltasql/scan"
 	"deltasql/scan/duck"
 )
 
@@ -96,8 +97,8 @@ func (s *schemaChecks) compare(ctx context.Context, local string, elements []par
 			if byID && element.id != int64(id) || !byID && element.name != string(s.config.PhysicalName(i)) {
 				continue
 			}
-			if problem := unreadable(field.Type, &columns[k].Type, s.config.Mapping); problem != "" {
-				problems = append(problems, "the column "+string(field.Name)+": "+problem)
+			if misfit := scan.FindMisfit(field.Type, &columns[k].Type, s.config.Mapping); misfit != nil {
+				problems = append(problems, "the column "+string(field.Name)+misfit.At+": "+misfit.String())
 			}
 		}
 	}
@@ -122,72 +123,4 @@ func topLevelElements(elements []parquetElement) []parquetElement {
 		top = append(top, elements[at])
 	}
 	return top
-}
-
-// storedKinds are the kinds of scalars as files have them.
-var storedKinds = map[duck.Kind]protocol.Kind{
-	duck.KindBoolean: protocol.KindBoolean, duck.KindTinyInt: protocol.KindByte, duck.KindSmallInt: protocol.KindShort, duck.KindInteger: protocol.KindInteger,
-	duck.KindBigInt: protocol.KindLong, duck.KindUTinyInt: protocol.KindShort, duck.KindUSmallInt: protocol.KindInteger, duck.KindUInteger: protocol.KindLong,
-	duck.KindFloat: protocol.KindFloat, duck.KindDouble: protocol.KindDouble, duck.KindDecimal: protocol.KindDecimal, duck.KindDate: protocol.KindDate,
-}
-
-// unreadable says why values of a file's type are no values of a column's; "" where they are.
-func unreadable(t protocol.DataType, file *duck.Type, mode protocol.MappingMode) string {
-	no := "it has the type " + file.String() + ", which cannot be read as " + t.String()
-	ok := false
-	switch t.Kind {
-	case protocol.KindStruct:
-		if file.Kind != duck.KindStruct {
-			return no
-		}
-		for _, field := range t.Fields {
-			for k, name := range file.Names {
-				if name != string(field.PhysicalName(mode)) {
-					continue
-				}
-				if problem := unreadable(field.Type, &file.Children[k], mode); problem != "" {
-					return "the member " + string(field.Name) + ": " + problem
-				}
-			}
-		}
-		return ""
-	case protocol.KindArray:
-		if file.Kind != duck.KindList {
-			return no
-		}
-		return unreadable(*t.Element, &file.Children[0], mode)
-	case protocol.KindMap:
-		if file.Kind != duck.KindMap {
-			return no
-		}
-		if problem := unreadable(*t.Key, &file.Children[0].Children[0], mode); problem != "" {
-			return problem
-		}
-		return unreadable(*t.Value, &file.Children[0].Children[1], mode)
-	case protocol.KindString, protocol.KindBinary:
-		ok = file.Kind == duck.KindVarchar || file.Kind == duck.KindBlob || file.Kind == duck.KindUUID
-	case protocol.KindTimestamp, protocol.KindTimestampNTZ:
-		switch file.Kind {
-		case duck.KindTimestamp, duck.KindTimestampTZ, duck.KindTimestampNS, duck.KindTimestampMS, duck.KindTimestampS:
-			ok = true
-		case duck.KindDate:
-			ok = t.Kind == protocol.KindTimestampNTZ
-		}
-	case protocol.KindVoid, protocol.KindVariant, protocol.KindFile, protocol.KindGeometry, protocol.KindGeography,
-		protocol.KindIntervalYearMonth, protocol.KindIntervalDayTime:
-		ok = true // their forms are the reader's affair; a deep check reads them
-	default:
-		kind, scalar := storedKinds[file.Kind]
-		from := protocol.DataType{Kind: kind, Precision: int(file.Width), Scale: int(file.Scale)}
-		ok = scalar && (from.Equal(t) || protocol.CanWiden(from, t) || wholeNumber(kind) && wholeNumber(t.Kind))
-	}
-	if ok {
-		return ""
-	}
-	return no
-}
-
-// wholeNumber: integers are all stored as INT32 or INT64, and some writers leave the annotation of the narrow ones away.
-func wholeNumber(k protocol.Kind) bool {
-	return k == protocol.KindByte || k == protocol.KindShort || k == protocol.KindInteger
 }
