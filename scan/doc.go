@@ -11,8 +11,8 @@
 //
 // How a relation is made: the files that pruning keeps are put into branches of files that are read alike (with or without
 // a deletion vector; the same layout where the layout matters). A branch is one
-// SELECT over read_parquet(list, schema => ...), the branches are joined by UNION ALL, and the lists are bound as
-// parameters. Row positions and per-file facts come from the C functions of scan/duck.
+// SELECT over read_parquet(list, bound_schema => ...), with what the log knows of the columns' values, so that DuckDB plans
+// joins well (docs/decisions/0009); the branches are joined by UNION ALL, and the lists are bound as parameters. Row positions and per-file facts come from the C functions of scan/duck.
 //
 // A variant that is JSON's null stays apart from NULL, also inside structs, lists and maps (docs/decisions/0007); what is
 // refused is a file where both kinds meet in lists so long that rows times the longest list exceed a billion positions.
