@@ -312,10 +312,7 @@ func extremum(name string) func(c *call) (Expr, error) {
 		if !isOrderable(args[0].Type()) {
 			return nil, mismatch(c.at, "INVALID_ORDERING_TYPE", "%s takes values that can be compared, not %s", c.name, args[0].Type())
 		}
-		if args[0].Type().Kind == protocol.KindVoid {
-			return Null(tVoid), nil
-		}
-		return c.aggregate(name, args[0].Type(), args[0])
+		return c.aggregate(name, args[0].Type(), typedVoid(args[0]))
 	}
 }
 

@@ -3,7 +3,6 @@ package expr
 import (
 	"fmt"
 
-	"deltasql/protocol"
 	"deltasql/sqlengine/parse"
 )
 
@@ -34,7 +33,7 @@ func stringAgg(c *call) (Expr, error) {
 			return nil, err
 		}
 	}
-	if separator.Type().Kind == protocol.KindVoid {
+	if isNullLiteral(separator) {
 		separator = textLiteral("")
 	}
 	if separator, err = convert(separator, tString, c.ctx, false); err != nil {

@@ -130,7 +130,7 @@ func (b *binder) truth(e Expr, at parse.Pos) (Expr, error) {
 		return e, nil
 	}
 	if t.Kind == protocol.KindVoid {
-		return Null(tBoolean), nil
+		return fromVoid(e, tBoolean), nil
 	}
 	if b.ctx.Dialect == MySQL && !isNested(t) {
 		n, err := b.mysqlNumber(e, at)

@@ -414,7 +414,7 @@ func (c *call) accept(e Expr, what string) (Expr, error) {
 			return e, nil
 		}
 		if t.Kind == protocol.KindVoid {
-			return Null(tDouble), nil
+			return fromVoid(e, tDouble), nil
 		}
 		if c.ctx.Dialect == MySQL && !isNested(t) {
 			return c.mysqlNumber(e, c.at)
@@ -427,14 +427,14 @@ func (c *call) accept(e Expr, what string) (Expr, error) {
 			return e, nil
 		}
 		if t.Kind == protocol.KindVoid {
-			return Null(arrayOf(tVoid)), nil
+			return fromVoid(e, arrayOf(tVoid)), nil
 		}
 	case "map":
 		if t.Kind == protocol.KindMap {
 			return e, nil
 		}
 		if t.Kind == protocol.KindVoid {
-			return Null(mapOf(tString, tVoid)), nil
+			return fromVoid(e, mapOf(tString, tVoid)), nil
 		}
 	case "datetime": // a date or any timestamp, kept as it is; text becomes a timestamp
 		if isDatetime(t) {

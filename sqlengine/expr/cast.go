@@ -33,6 +33,9 @@ func convert(e Expr, to protocol.DataType, ctx *Context, try bool) (Expr, error)
 	if r, ok := e.(*Raw); ok && r.bare != "" { // a JSON null casts to NULL
 		e = &Raw{Typed: r.Typed, SQL: r.bare, Args: r.Args}
 	}
+	if from.Kind == protocol.KindVoid {
+		return fromVoid(e, to), nil
+	}
 	c := casting{ctx: ctx, try: try}
 	if c.plain(from, to) {
 		return &Cast{Typed: Typed{to, e.Nullable() || try}, Operand: e, Try: try}, nil
@@ -42,6 +45,21 @@ func convert(e Expr, to protocol.DataType, ctx *Context, try bool) (Expr, error)
 		return nil, protocol.NewError("DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION", "a value of type %s cannot be cast to %s", from, to)
 	}
 	return &Raw{Typed: Typed{to, e.Nullable() || try}, SQL: sql, Args: []Expr{e}}, nil
+}
+
+// fromVoid is a VOID expression as another type. The literal becomes a NULL of that type; any other must still be run, since it may
+// be there to fail, as raise_error is.
+func fromVoid(e Expr, to protocol.DataType) Expr {
+	if isNullLiteral(e) {
+		return Null(to)
+	}
+	return rawNull(to, voidSQL("{0}", to), e)
+}
+
+// voidSQL casts an operand that is NULL whenever it has a value. DuckDB has no cast from the INTEGER that stands for VOID to a
+// date, but one from text to everything.
+func voidSQL(x string, to protocol.DataType) string {
+	return "CAST(CAST(" + x + " AS VARCHAR) AS " + DuckType(to) + ")"
 }
 
 // casting writes casts as DuckDB text over an operand's text, so that they nest in lists, maps and structs.
@@ -110,7 +128,7 @@ func (c *casting) sql(from, to protocol.DataType, x string) (string, bool) {
 		return c.duck(x, to), true
 	}
 	if from.Kind == protocol.KindVoid {
-		return "CAST(NULL AS " + DuckType(to) + ")", true
+		return voidSQL(x, to), true
 	}
 	if from.Kind == protocol.KindVariant {
 		return c.fromVariant(to, x)

@@ -32,11 +32,25 @@ var conditionalFunctions = []*function{
 	}),
 	custom("not", inBoth, "boolean", func(c *call) (Expr, error) { return negated(true, c.args[0]), nil }),
 	custom("assert_true", inSpark, "boolean [string]", func(c *call) (Expr, error) {
-		return rawNull(tVoid, "CASE WHEN {0} THEN NULL ELSE error('[USER_RAISED_EXCEPTION] The condition is not true.') END", c.args[0]), nil
+		message := textLiteral("'" + Name(c.node.Args[0].Expr) + "' is not true!")
+		if len(c.args) > 1 {
+			return raise("CASE WHEN NOT coalesce({0}, false) THEN "+raisedSQL("{1}")+" END", c.args...), nil
+		}
+		return raise("CASE WHEN NOT coalesce({0}, false) THEN "+raisedSQL("{1}")+" END", c.args[0], message), nil
 	}),
 	custom("raise_error", inSpark, "string", func(c *call) (Expr, error) {
-		return &Raw{Typed: Typed{tVoid, true}, SQL: "CAST(error('[USER_RAISED_EXCEPTION] ' || {0}) AS INTEGER)", Args: c.args, Volatile: true}, nil
+		return raise(raisedSQL("{0}"), c.args...), nil
 	}),
+}
+
+// raisedSQL fails with a message of the user's.
+func raisedSQL(message string) string {
+	return "error('[USER_RAISED_EXCEPTION] ' || coalesce(" + message + ", 'null'))"
+}
+
+// raise is a VOID value that is there to fail.
+func raise(sql string, args ...Expr) Expr {
+	return &Raw{Typed: Typed{tVoid, true}, SQL: "CAST(" + sql + " AS INTEGER)", Args: args, Volatile: true}
 }
 
 func notNull(e Expr) Expr {

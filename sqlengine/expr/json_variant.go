@@ -71,7 +71,7 @@ func (c *call) variantArg(i int) (Expr, error) {
 	case protocol.KindVariant:
 		return e, nil
 	case protocol.KindVoid:
-		return Null(tVariant), nil
+		return fromVoid(e, tVariant), nil
 	}
 	return e, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "argument %d of %s must be a variant, not %s", i+1, c.name, e.Type())
 }

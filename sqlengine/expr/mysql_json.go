@@ -72,7 +72,7 @@ func (c *call) jsonValue(e Expr) (Expr, error) {
 	case isJSON(e):
 		return rawOf(tString, "CAST({0} AS JSON)", e), nil
 	case t.Kind == protocol.KindVoid:
-		return rawOf(tString, "CAST('null' AS JSON)", textLiteral("")), nil
+		return rawOf(tString, "coalesce(CAST(CAST({0} AS VARCHAR) AS JSON), CAST('null' AS JSON))", e), nil
 	case isDatetime(t), t.Kind == protocol.KindIntervalDayTime, t.Kind == protocol.KindBinary:
 		text, err := c.mysqlConvert(e, tString, c.at)
 		return rawOf(tString, "to_json({0})", text), err

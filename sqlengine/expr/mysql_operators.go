@@ -22,7 +22,7 @@ func (b *binder) mysqlNumber(e Expr, at parse.Pos) (Expr, error) {
 	case isNumeric(t):
 		return e, nil
 	case t.Kind == protocol.KindVoid:
-		return Null(tDouble), nil
+		return fromVoid(e, tDouble), nil
 	case t.Kind == protocol.KindBoolean:
 		return convert(e, tInt, b.ctx, false)
 	case t.Kind == protocol.KindBinary:
@@ -344,7 +344,7 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 	}
 	t := e.Type()
 	if t.Kind == protocol.KindVoid {
-		return Null(tNTZ), nil
+		return fromVoid(e, tNTZ), nil
 	}
 	if isInterval(t) { // a TIME
 		return rawOf(tDayTime, "({0} "+op+" {1})", e, interval), nil

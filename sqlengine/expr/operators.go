@@ -33,7 +33,7 @@ func (b *binder) bindUnary(n *parse.Unary) (Expr, error) {
 	}
 	t := e.Type()
 	if t.Kind == protocol.KindVoid {
-		return Null(tInt), nil
+		return fromVoid(e, tInt), nil
 	}
 	switch n.Op {
 	case "~":
@@ -152,7 +152,7 @@ func (b *binder) arithmetic(op string, left, right Expr, at parse.Pos) (Expr, er
 		return nil, err
 	}
 	if left.Type().Kind == protocol.KindVoid {
-		left, right = Null(tInt), Null(tInt)
+		left, right = fromVoid(left, tInt), fromVoid(right, tInt)
 	}
 	lt, rt := left.Type(), right.Type()
 	switch {
@@ -249,7 +249,7 @@ func (b *binder) numbers(op string, left, right Expr, at parse.Pos) (Expr, Expr,
 			return e, nil
 		case t.Kind == protocol.KindVoid:
 			if isNumeric(other.Type()) {
-				return Null(other.Type()), nil
+				return fromVoid(e, other.Type()), nil
 			}
 			return e, nil
 		case t.Kind == protocol.KindString:
@@ -272,7 +272,7 @@ func (b *binder) numbers(op string, left, right Expr, at parse.Pos) (Expr, Expr,
 		return nil, nil, placed(err, at)
 	}
 	if l.Type().Kind == protocol.KindVoid && r.Type().Kind != protocol.KindVoid {
-		l = Null(r.Type())
+		l = fromVoid(l, r.Type())
 	}
 	return l, r, nil
 }
@@ -451,9 +451,14 @@ func (b *binder) bits(op string, left, right Expr, at parse.Pos) (Expr, error) {
 		return b.mysqlBits(op, left, right, at)
 	}
 	lt, rt := left.Type(), right.Type()
-	if lt.Kind == protocol.KindVoid || rt.Kind == protocol.KindVoid {
-		return Null(tInt), nil
+	if lt.Kind == protocol.KindVoid && rt.Kind == protocol.KindVoid {
+		left, right = fromVoid(left, tInt), fromVoid(right, tInt)
+	} else if lt.Kind == protocol.KindVoid {
+		left = fromVoid(left, rt)
+	} else if rt.Kind == protocol.KindVoid {
+		right = fromVoid(right, lt)
 	}
+	lt, rt = left.Type(), right.Type()
 	if !isIntegral(lt) || !isIntegral(rt) {
 		return nil, mismatch(at, "BINARY_OP_WRONG_TYPE", "%s takes integers, not %s and %s", op, lt, rt)
 	}
