@@ -260,6 +260,9 @@ func (st *statement) showTable(s *parse.Show) (meta.Table, error) {
 	if err != nil {
 		return meta.Table{}, at(err, name)
 	}
+	if s.What == "LOG" {
+		return st.showLog(table), nil
+	}
 	moment, err := st.moment(s.AsOf)
 	if err != nil {
 		return meta.Table{}, err
@@ -291,17 +294,15 @@ func (st *statement) showTable(s *parse.Show) (meta.Table, error) {
 	case "CONSTRAINTS":
 		return meta.Constraints(subject), nil
 	}
-	return st.showLog(table)
+	return meta.Table{}, placed(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "SHOW %s is not supported by this version", s.What), s.Pos)
 }
 
-func (st *statement) showLog(table *log.Table) (meta.Table, error) {
-	files := table.Store().List(st.ctx, logFolder+"/", "")
-	return meta.Log(files, func(version int64) (log.Commit, error) {
-		for commit, err := range table.Commits(st.ctx, version, version) {
-			return commit, err
-		}
-		return log.Commit{}, protocol.NewError("DELTA_LOG_FILE_NOT_FOUND", "version %d is not there", version)
-	}), nil
+// showLog lists the files of a log. It needs no snapshot, so that it answers where the log is damaged and none can be made.
+func (st *statement) showLog(table *log.Table) meta.Table {
+	files := table.Store()
+	return meta.Log(files.List(st.ctx, logFolder+"/", ""), func(name string) ([]protocol.Action, error) {
+		return readActions(st.ctx, files, name)
+	})
 }
 
 // partitionFilters works out PARTITION (column = value, ...), each value cast to its column's type by the session's rules.

@@ -1,8 +1,12 @@
 package sqlengine
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"deltasql/protocol"
 )
 
 func TestShowWhere(t *testing.T) {
@@ -31,5 +35,24 @@ func TestShowWarningsRepeatsTheError(t *testing.T) {
 	refuse(t, s, "SELECT CAST(id AS STRING)::INT + CASE WHEN id = 9999 THEN CAST('x' AS INT) ELSE 0 END FROM range(10000)", "CAST_INVALID_INPUT")
 	if _, rows, err := answer(s, "SHOW ERRORS"); err != nil || len(rows) != 1 || !strings.Contains(rows[0], "CAST_INVALID_INPUT") {
 		t.Errorf("an error after the first rows: %v, %v", rows, err)
+	}
+}
+
+// SHOW LOG is how a damaged log is looked at, so it answers for one, file by file.
+func TestShowLogOfADamagedTable(t *testing.T) {
+	s, root := openWarehouse(t)
+	folder := filepath.Join(root, "default", "people", protocol.LogFolder)
+	if err := os.Remove(filepath.Join(folder, protocol.CommitName(1))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, protocol.CommitName(2)), []byte(`{"add":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := answer(s, "DESCRIBE DETAIL people"); err == nil {
+		t.Error("a damaged log has details")
+	}
+	_, rows, err := answer(s, "SHOW LOG people WHERE kind = 'commit'")
+	if err != nil || len(rows) != 3 || !strings.Contains(rows[0], "protocol 1") || !strings.Contains(rows[1], "cannot be read: ") || !strings.Contains(rows[2], "add 1") {
+		t.Errorf("%s, %v", strings.Join(rows, "\n"), err)
 	}
 }

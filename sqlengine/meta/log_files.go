@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"deltasql/protocol"
-	"deltasql/txn/log"
 	"deltasql/txn/store"
 )
 
@@ -17,8 +16,8 @@ var logKinds = map[protocol.LogFileKind]string{
 }
 
 // Log is SHOW LOG: the files of the table's log in the order of the listing; for a commit, how many of each action it holds.
-// read gives a commit's actions.
-func Log(files iter.Seq2[store.FileInfo, error], read func(version int64) (log.Commit, error)) Table {
+// read gives the actions of a commit's file; one that cannot be read says so in its own row.
+func Log(files iter.Seq2[store.FileInfo, error], read func(name string) ([]protocol.Action, error)) Table {
 	columns := []Column{{"version", typeLong, true}, {"file", typeString, false}, {"kind", typeString, false}, {"size", typeLong, false}, {"actions", typeString, true}}
 	return Table{Columns: columns, Rows: func(yield func([]any, error) bool) {
 		for info, err := range files {
@@ -40,8 +39,7 @@ func Log(files iter.Seq2[store.FileInfo, error], read func(version int64) (log.C
 				}
 			}
 			if known && file.Kind == protocol.LogCommit {
-				commit, err := read(file.Version)
-				if err != nil {
+				if commit, err := read(info.Name); err != nil {
 					actions = "cannot be read: " + err.Error()
 				} else {
 					actions = summary(commit)
@@ -55,15 +53,12 @@ func Log(files iter.Seq2[store.FileInfo, error], read func(version int64) (log.C
 }
 
 // summary counts the actions of a commit by kind.
-func summary(commit log.Commit) string {
+func summary(actions []protocol.Action) string {
 	names := []string{"commitInfo", "protocol", "metaData", "add", "remove", "cdc", "txn", "domainMetadata"}
 	counts := make([]int, len(names))
-	if commit.Info != nil {
-		counts[0] = 1
-	}
-	for i := range commit.Actions {
-		a := &commit.Actions[i]
-		for k, present := range []bool{false, a.Protocol != nil, a.Metadata != nil, a.Add != nil, a.Remove != nil, a.CDC != nil, a.Txn != nil, a.Domain != nil} {
+	for i := range actions {
+		a := &actions[i]
+		for k, present := range []bool{a.CommitInfo != nil, a.Protocol != nil, a.Metadata != nil, a.Add != nil, a.Remove != nil, a.CDC != nil, a.Txn != nil, a.Domain != nil} {
 			if present {
 				counts[k]++
 			}
