@@ -72,9 +72,6 @@ func partitionNames(s Subject) []string {
 // columnClause is a column's definition.
 func columnClause(field protocol.Field) string {
 	parts := []string{quoteName(string(field.Name)), declaredType(field)}
-	if field.Type.Collation != "" {
-		parts = append(parts, "COLLATE "+field.Type.Collation)
-	}
 	if !field.Nullable {
 		parts = append(parts, "NOT NULL")
 	}
@@ -94,13 +91,17 @@ func columnClause(field protocol.Field) string {
 }
 
 func declaredType(field protocol.Field) string {
-	if declared, ok := field.Metadata.CharVarchar(); ok {
-		return strings.ToUpper(declared)
+	declared, ok := field.Metadata.CharVarchar()
+	switch {
+	case !ok:
+		return sqlType(field.Type)
+	case field.Type.Collation != "":
+		return strings.ToUpper(declared) + " COLLATE " + field.Type.Collation
 	}
-	return sqlType(field.Type)
+	return strings.ToUpper(declared)
 }
 
-// sqlType is a type as CREATE TABLE takes it, nested NOT NULL and comments included.
+// sqlType is a type as CREATE TABLE takes it, nested NOT NULL, collations and comments included.
 func sqlType(t protocol.DataType) string {
 	switch t.Kind {
 	case protocol.KindArray:
@@ -120,6 +121,9 @@ func sqlType(t protocol.DataType) string {
 		}
 		return "STRUCT<" + strings.Join(members, ", ") + ">"
 	case protocol.KindString:
+		if t.Collation != "" {
+			return "STRING COLLATE " + t.Collation
+		}
 		return "STRING"
 	default:
 		return strings.ToUpper(t.String())

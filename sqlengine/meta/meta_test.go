@@ -167,6 +167,24 @@ func TestImpossibleNumbers(t *testing.T) {
 	}
 }
 
+func TestTypesOfCreateTable(t *testing.T) {
+	str := func(collation string) protocol.DataType { return protocol.DataType{Kind: protocol.KindString, Collation: collation} }
+	plain, folded := str(""), str("UTF8_LCASE")
+	for _, test := range []struct {
+		of   protocol.DataType
+		want string
+	}{
+		{plain, "STRING"}, {folded, "STRING COLLATE UTF8_LCASE"},
+		{protocol.DataType{Kind: protocol.KindMap, Key: &plain, Value: &folded}, "MAP<STRING, STRING COLLATE UTF8_LCASE>"},
+		{protocol.DataType{Kind: protocol.KindStruct, Fields: []protocol.Field{{Name: "a b", Type: folded}}}, "STRUCT<`a b`: STRING COLLATE UTF8_LCASE NOT NULL>"},
+		{protocol.DataType{Kind: protocol.KindDecimal, Precision: 5, Scale: 2}, "DECIMAL(5,2)"},
+	} {
+		if got := sqlType(test.of); got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
+}
+
 func TestDetailAndHistory(t *testing.T) {
 	s := partitionedSubject(t)
 	rows := rowsText(t, Detail(s))
