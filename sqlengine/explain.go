@@ -202,10 +202,10 @@ func (st *statement) analyze(p *plan) ([]string, error) {
 	if batches == 0 {
 		first = took
 	}
-	expected, bytes := int64(0), int64(0)
+	expected, bytes, known := int64(0), int64(0), true
 	for _, s := range st.explain.scans {
 		if s.answer == "" {
-			expected += s.report.Rows
+			expected, known = expected+s.report.Rows, known && s.report.RowsKnown
 			bytes += s.report.Bytes
 		}
 	}
@@ -216,7 +216,7 @@ func (st *statement) analyze(p *plan) ([]string, error) {
 		fmt.Sprintf("  %-22s %10s", "first rows after", roundTime(first)),
 		fmt.Sprintf("  %-22s %10s", "size of the files read", byteText(bytes)),
 	}
-	if took > 0 && expected > 0 {
+	if took > 0 && expected > 0 && known {
 		lines = append(lines, fmt.Sprintf("  %-22s %10s", "rows read a second", thousands(int64(float64(expected)/took.Seconds()))))
 	}
 	return lines, nil

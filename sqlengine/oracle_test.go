@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"deltasql/protocol"
 )
@@ -75,7 +77,8 @@ func runRecorded(t *testing.T, id, file, folder string) int {
 	if err := os.Symlink(folder, filepath.Join(root, "default")); err != nil {
 		t.Fatal(err)
 	}
-	session := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	recordedAt := newest(t, folder).Add(time.Hour) // retentions in the scripts are 0 or 2 hours
+	session := openSession(t, openEngine(t, Options{Catalog: root, Clock: func() time.Time { return recordedAt }}), SessionOptions{})
 	ran := 0
 	for _, s := range script.Statements[last+1:] {
 		if !reading.MatchString(s.SQL) || strings.Contains(s.SQL, "${DIR}") {
@@ -88,6 +91,26 @@ func runRecorded(t *testing.T, id, file, folder string) int {
 		compareRecorded(t, session, root, s)
 	}
 	return ran
+}
+
+// newest is when the last file of a folder was written: what was recorded then holds for about that time, not for today.
+func newest(t *testing.T, folder string) time.Time {
+	t.Helper()
+	var at time.Time
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // anyRows tells whether the script does not compare the statement's rows.

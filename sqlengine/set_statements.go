@@ -159,6 +159,10 @@ func (st *statement) warnOfSettings(changes []change) {
 			if on, err := parseBoolean(lower); err == nil && !on {
 				st.warn(warningIgnored, "autocommit stays on: every statement is its own transaction")
 			}
+		case "deltasql_mysql_compare":
+			if on, err := parseBoolean(lower); err == nil && on && !st.mysql() {
+				st.warn(warningIgnored, "deltasql_mysql_compare rules the MySQL dialect; SET deltasql_dialect = mysql chooses it")
+			}
 		case "collation_connection":
 			if !c.reset && lower != "binary" && !strings.HasSuffix(lower, "_bin") && !st.session.settings.on("deltasql_mysql_compare") {
 				st.warn(warningIgnored, "text is compared by its bytes, not by %s; SET deltasql_mysql_compare = on ignores case and accents", c.text)

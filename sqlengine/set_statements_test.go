@@ -52,6 +52,11 @@ func TestSettingsWithoutEffectWarn(t *testing.T) {
 			t.Errorf("%s: warnings %v", sql, got)
 		}
 	}
+	want(t, s, "SET deltasql_dialect = spark, deltasql_mysql_compare = on")
+	if len(s.Warnings()) != 1 {
+		t.Errorf("deltasql_mysql_compare in the Spark dialect: %v", s.Warnings())
+	}
+	want(t, s, "SET deltasql_dialect = mysql, deltasql_mysql_compare = off")
 	refuse(t, s, "SET collation_connection = latin1_swedish_ci", "INVALID_PARAMETER_VALUE")
 	refuse(t, s, "SET sql_mode = 'NO_SUCH_MODE'", "INVALID_PARAMETER_VALUE")
 	refuse(t, s, "SET sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'", "INVALID_PARAMETER_VALUE")

@@ -26,7 +26,7 @@ type variable struct {
 // variables is every setting of a session. Settings that rule only writing come with the statements that write.
 var variables = []variable{
 	{name: "deltasql_dialect", initial: "auto", check: oneOf("auto", "mysql", "spark"), help: "which dialect decides where MySQL and Spark differ; auto is the door's own"},
-	{name: "deltasql_mysql_compare", initial: "off", check: isBoolean, help: "case- and accent-insensitive comparison of strings, as MySQL's default collation"},
+	{name: "deltasql_mysql_compare", initial: "off", check: isBoolean, help: "in the MySQL dialect, case- and accent-insensitive comparison of strings, as its default collation"},
 	{name: "deltasql_as_of", initial: "", check: nil, help: "reads every table as of this version number or time; empty for the latest"},
 	{name: "deltasql_skipping", conf: "spark.databricks.delta.stats.skipping", initial: "on", check: isBoolean, help: "skips files by partition values and statistics"},
 	{name: "deltasql_metadata_answers", conf: "spark.databricks.delta.optimizemetadataquery.enabled", initial: "on", check: isBoolean, help: "answers count(*), min and max from exact statistics without opening data files"},
