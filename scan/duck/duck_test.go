@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -275,11 +276,35 @@ func TestInternalErrorCostsTheDatabase(t *testing.T) {
 	}, "SELECT 42")
 }
 
+// TestCloseRefuses: a closed instance takes no statements, and lets those that run go on, with room to spill.
 func TestCloseRefuses(t *testing.T) {
 	in := openTest(t, Config{})
-	in.Close()
-	if _, err := in.Query(context.Background(), "SELECT 1"); !errors.Is(err, ErrClosed) {
+	ctx := context.Background()
+	s, err := in.Query(ctx, "SELECT i FROM range(1000000) t(i)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
 		t.Error(err)
+	}
+	if _, err := in.Query(ctx, "SELECT 1"); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(in.tempDir); err != nil {
+		t.Errorf("under a running statement: %v", err)
+	}
+	if _, err := s.Next(ctx); err != nil {
+		t.Errorf("the running statement: %v", err)
+	}
+	s.Close()
+	if _, err := os.Stat(in.tempDir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the spill folder is left: %v", err)
+	}
+	broken := openTest(t, Config{})
+	broken.retire(broken.current)
+	broken.Close()
+	if _, err := os.Stat(broken.tempDir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the spill folder of a broken instance is left: %v", err)
 	}
 }
 

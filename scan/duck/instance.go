@@ -37,6 +37,7 @@ type Instance struct {
 	current *database
 	closed  bool
 	retired int // how many databases had to be replaced
+	alive   int // databases that are not closed yet
 }
 
 // database is one generation of the instance. It is closed when it has been replaced (or the instance closed) and its
@@ -147,6 +148,7 @@ func (in *Instance) openDatabase() (*database, error) {
 		return nil, err
 	}
 	db.idle = append(db.idle, conn)
+	in.alive++
 	return db, nil
 }
 
@@ -229,7 +231,7 @@ func (in *Instance) release(conn *connection, clean bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	db.open--
-	db.closeIfUnused()
+	_ = in.closeUnused(db) // nobody is left to be told that the spill folder stays
 }
 
 // retire replaces the database after an error that leaves it unusable; statements still running on it end with
@@ -244,22 +246,31 @@ func (in *Instance) retire(db *database) {
 		in.current = nil
 	}
 	in.retired++
-	db.retire()
+	_ = in.giveUp(db) // an open instance keeps its spill folder
 }
 
-func (db *database) retire() {
+// giveUp closes a database as soon as its last statement has ended. The caller holds the lock.
+func (in *Instance) giveUp(db *database) error {
 	db.retired = true
 	for _, conn := range db.idle {
 		conn.disconnect()
 	}
 	db.idle = nil
-	db.closeIfUnused()
+	return in.closeUnused(db)
 }
 
-func (db *database) closeIfUnused() {
-	if db.retired && db.open == 0 {
-		bindings.Close(&db.handle)
+// closeUnused closes a database that was given up and has no connections any more; with the last one of a closed instance goes the
+// folder of spill files. The caller holds the lock.
+func (in *Instance) closeUnused(db *database) error {
+	if !db.retired || db.open > 0 {
+		return nil
 	}
+	bindings.Close(&db.handle)
+	in.alive--
+	if in.closed && in.alive == 0 {
+		return os.RemoveAll(in.tempDir)
+	}
+	return nil
 }
 
 // Replaced is how many times a fault of DuckDB made the instance start afresh.
@@ -272,7 +283,7 @@ func (in *Instance) Replaced() int {
 // Threads is the number of DuckDB's threads.
 func (in *Instance) Threads() int { return in.cfg.Threads }
 
-// Close refuses new statements and frees the database once the running ones have ended.
+// Close refuses new statements, and frees the database and the spill files once the running ones have ended.
 func (in *Instance) Close() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -280,11 +291,15 @@ func (in *Instance) Close() error {
 		return nil
 	}
 	in.closed = true
-	if in.current != nil {
-		in.current.retire()
-		in.current = nil
+	db := in.current
+	in.current = nil
+	switch {
+	case db != nil:
+		return in.giveUp(db)
+	case in.alive == 0: // the last one broke and was not replaced
+		return os.RemoveAll(in.tempDir)
 	}
-	return os.RemoveAll(in.tempDir)
+	return nil
 }
 
 // interruptEvery repeats an interrupt: DuckDB forgets one that arrives just before a statement starts.

@@ -152,7 +152,7 @@ func (s *Stream) Next(ctx context.Context) (*Batch, error) {
 // fetch gets the next chunk that has rows, or none at the end.
 func (s *Stream) fetch(ctx context.Context) error {
 	defer s.conn.watch(s.ctx)()
-	if ctx != nil && ctx != s.ctx {
+	if ctx != s.ctx {
 		defer s.conn.watch(ctx)()
 	}
 	for {
@@ -160,7 +160,7 @@ func (s *Stream) fetch(ctx context.Context) error {
 		s.chunk = bindings.FetchChunk(s.result)
 		if s.chunk.Ptr == nil {
 			if text := bindings.ResultError(&s.result); text != "" {
-				return s.cancelled(ctx, newError(text))
+				return cancelled(newError(text), s.ctx, ctx)
 			}
 			return nil
 		}
@@ -171,12 +171,12 @@ func (s *Stream) fetch(ctx context.Context) error {
 }
 
 // cancelled turns an interrupt that a context caused into that context's error.
-func (s *Stream) cancelled(ctx context.Context, e *Error) error {
+func cancelled(e *Error, contexts ...context.Context) error {
 	if e.Kind != ErrorInterrupt {
 		return e
 	}
-	for _, c := range []context.Context{s.ctx, ctx} {
-		if c != nil && c.Err() != nil {
+	for _, c := range contexts {
+		if c.Err() != nil {
 			return context.Cause(c)
 		}
 	}
@@ -190,9 +190,8 @@ func (s *Stream) fail(err error) {
 		if e.poisons() {
 			s.in.retire(s.conn.db)
 		}
-		err = s.cancelled(nil, e)
-		if err == e {
-			err = fmt.Errorf("%w", e)
+		if e.Kind == ErrorInterrupt {
+			err = cancelled(e, s.ctx)
 		}
 	}
 	s.finish(err, false)
