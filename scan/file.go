@@ -80,9 +80,9 @@ func (t tableRef) readAt(ctx context.Context, path string, absolute bool, offset
 	return folder.ReadRange(ctx, filepath.Base(path), offset, length)
 }
 
-// checkPattern makes sure that a file is there whose path cannot be written as a pattern, see literalPath.
+// checkPattern makes sure that a file is there whose path cannot be written as a pattern, see duck.LiteralPath.
 func checkPattern(f *dataFile) error {
-	if literalPath(f.local) != f.local || !strings.ContainsAny(f.local, globCharacters) {
+	if duck.LiteralPath(f.local) != f.local || !strings.ContainsAny(f.local, duck.GlobCharacters) {
 		return nil
 	}
 	if _, err := os.Stat(f.local); errors.Is(err, fs.ErrNotExist) {
@@ -95,22 +95,9 @@ func checkPattern(f *dataFile) error {
 func globPaths(files []*dataFile) []string {
 	paths := make([]string, len(files))
 	for i, f := range files {
-		paths[i] = literalPath(f.local)
+		paths[i] = duck.LiteralPath(f.local)
 	}
 	return paths
-}
-
-// globCharacters make DuckDB take a path for a pattern.
-const globCharacters = "*?["
-
-// literalPath writes a path so that DuckDB's globbing matches only itself. In its patterns a backslash separates folders and
-// cannot be escaped, so a path that has both stays as it is: taken as a pattern it matches nothing, and DuckDB then takes
-// it as a name.
-func literalPath(path string) string {
-	if !strings.ContainsAny(path, globCharacters) || filepath.Separator == '/' && strings.Contains(path, `\`) {
-		return path
-	}
-	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
 // missingFile is the error of a data file that the log names and the store lacks.
@@ -155,7 +142,7 @@ func diagnose(err error, table string, files []*dataFile) error {
 // namedFile finds the file that a message of DuckDB mentions.
 func namedFile(message string, files []*dataFile) *dataFile {
 	for _, f := range files {
-		if strings.Contains(message, f.local) || strings.Contains(message, literalPath(f.local)) {
+		if strings.Contains(message, f.local) || strings.Contains(message, duck.LiteralPath(f.local)) {
 			return f
 		}
 	}
@@ -177,7 +164,7 @@ func nameBrokenFile(in *duck.Instance, err error, files []*dataFile) error {
 	errors.As(err, &fault)
 	message, _, _ := strings.Cut(fault.Message, "\n")
 	for _, f := range files {
-		read := in.Exec(ctx, "SELECT max(hash(t)) FROM read_parquet("+duck.QuoteString(literalPath(f.local))+") AS t")
+		read := in.Exec(ctx, "SELECT max(hash(t)) FROM read_parquet("+duck.QuoteString(duck.LiteralPath(f.local))+") AS t")
 		if errors.As(read, &e) && strings.HasPrefix(e.Message, message) {
 			return &duck.Error{Kind: fault.Kind, Message: fmt.Sprintf("%q: %s", f.local, message)}
 		}

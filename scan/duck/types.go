@@ -2,6 +2,7 @@ package duck
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	bindings "github.com/duckdb/duckdb-go-bindings"
@@ -177,4 +178,17 @@ func QuoteString(text string) string {
 		quoted = "(" + strings.ReplaceAll(quoted, "\x00", "' || chr(0) || '") + ")"
 	}
 	return quoted
+}
+
+// GlobCharacters make DuckDB take a path for a pattern.
+const GlobCharacters = "*?["
+
+// LiteralPath writes a path so that DuckDB's globbing matches only itself. In its patterns a backslash separates folders and
+// cannot be escaped, so a path that has both stays as it is: taken as a pattern it matches nothing, and DuckDB then takes
+// it as a name.
+func LiteralPath(path string) string {
+	if !strings.ContainsAny(path, GlobCharacters) || filepath.Separator == '/' && strings.Contains(path, `\`) {
+		return path
+	}
+	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
