@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -311,4 +312,17 @@ func (p *typeTextParser) memberName() (string, bool) {
 	name := strings.TrimSpace(p.text[p.pos : p.pos+end])
 	p.pos += end
 	return name, name != "" && !strings.ContainsAny(name, "<>,")
+}
+
+// Holds tells whether a type is of a kind or has one of it inside.
+func (t DataType) Holds(kind Kind) bool {
+	switch t.Kind {
+	case kind:
+		return true
+	case KindArray:
+		return t.Element.Holds(kind)
+	case KindMap:
+		return t.Key.Holds(kind) || t.Value.Holds(kind)
+	}
+	return slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Type.Holds(kind) })
 }
