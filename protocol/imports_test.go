@@ -20,6 +20,7 @@ var layers = map[string]int{
 	"sqlengine/sqllogic":    185, // runs scripts through the library; the port is given to it as a function
 	"sqlengine":             180,
 	"sqlengine/render":      170,
+	"sqlengine/check":       165,
 	"sqlengine/mysqlcompat": 160,
 	"sqlengine/meta":        150,
 	"sqlengine/duckgen":     140,

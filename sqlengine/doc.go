@@ -39,7 +39,7 @@
 // The walk of a statement is session.go (ExecuteAt), statement.go (run: which kind), plan.go (query: bind, plan, open). Names are
 // resolve.go over catalog.go; which version is pins.go; what the log answers alone is answers.go. Each family of statements has a
 // file: set_, show_, describe_, view_statements.go, explain.go; their answers are made by package meta and become rows in rows.go.
-// check.go and its kin are Session.Check, which holds a log against the protocol and shares nothing with the walk above.
+// Session.Check (check.go) opens package check, which holds a table against the protocol and shares nothing with the walk above.
 //
 // The package owns names, sessions, the walk of a statement, admission and cancellation. It knows no packets and no files of a
 // table: package txn/log reads logs, package scan decides which files and rows are read, DuckDB evaluates.

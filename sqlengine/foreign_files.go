@@ -66,7 +66,7 @@ func readerSQL(format, path string) (string, error) {
 	case err == nil && !info.Mode().IsRegular():
 		return "", protocol.NewError("DELTASQL_STORAGE", "%s is neither a file nor a folder", path)
 	case err == nil:
-		files = duck.QuoteString(literalPattern(path))
+		files = duck.QuoteString(duck.LiteralPath(path))
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, "*?["):
 		files = duck.QuoteString(path)
 	case errors.Is(err, fs.ErrNotExist):
@@ -100,7 +100,7 @@ func filesBelow(folder, format string) ([]string, error) {
 			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 				return err
 			}
-			if names = append(names, duck.QuoteString(literalPattern(path))); len(names) > maxForeignFiles {
+			if names = append(names, duck.QuoteString(duck.LiteralPath(path))); len(names) > maxForeignFiles {
 				return protocol.NewError("DELTASQL_LIMIT_EXCEEDED", "the folder %s has more than %d files", folder, maxForeignFiles).
 					WithHint("read a part of it by a pattern")
 			}

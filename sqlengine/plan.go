@@ -98,7 +98,7 @@ func outermost(sql string, columns []ColumnInfo) string {
 	items := make([]string, len(columns))
 	for i, c := range columns {
 		items[i] = "c" + strconv.Itoa(i)
-		if holds(c.Type, protocol.KindVariant) {
+		if c.Type.Holds(protocol.KindVariant) {
 			found = true
 			items[i] = "CAST(" + items[i] + " AS " + variantsAsJSON(c.Type) + ") AS " + items[i]
 		}

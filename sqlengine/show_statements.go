@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deltasql/protocol"
+	"deltasql/sqlengine/check"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/meta"
 	"deltasql/sqlengine/parse"
@@ -301,7 +302,7 @@ func (st *statement) showTable(s *parse.Show) (meta.Table, error) {
 func (st *statement) showLog(table *log.Table) meta.Table {
 	files := table.Store()
 	return meta.Log(files.List(st.ctx, logFolder+"/", ""), func(name string) ([]protocol.Action, error) {
-		return readActions(st.ctx, files, name)
+		return check.ReadActions(st.ctx, files, name)
 	})
 }
 

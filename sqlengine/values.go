@@ -77,21 +77,3 @@ var scalarKinds = map[protocol.Kind]duck.Kind{
 	protocol.KindDate: duck.KindDate, protocol.KindTimestamp: duck.KindTimestampTZ, protocol.KindTimestampNTZ: duck.KindTimestamp,
 	protocol.KindVariant: duck.KindVarchar, protocol.KindIntervalYearMonth: duck.KindInterval, protocol.KindIntervalDayTime: duck.KindInterval,
 }
-
-// holds tells whether a type is, or has inside it, one of a kind.
-func holds(t protocol.DataType, kind protocol.Kind) bool {
-	switch {
-	case t.Kind == kind:
-		return true
-	case t.Kind == protocol.KindArray:
-		return holds(*t.Element, kind)
-	case t.Kind == protocol.KindMap:
-		return holds(*t.Key, kind) || holds(*t.Value, kind)
-	}
-	for _, field := range t.Fields {
-		if holds(field.Type, kind) {
-			return true
-		}
-	}
-	return false
-}

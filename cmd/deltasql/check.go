@@ -14,6 +14,7 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/sqlengine"
+	"deltasql/sqlengine/check"
 )
 
 func checkCommand() *cobra.Command {
@@ -64,7 +65,7 @@ func checkTables(ctx context.Context, session *sqlengine.Session, tables []strin
 			fmt.Fprintf(out, "%s: %s%s\n", table, file, message)
 		}
 		line := newStatusLine(notes, table)
-		err := session.Check(ctx, table, sqlengine.CheckOptions{Deep: deep, Progress: line.show}, func(f sqlengine.Fault) { say(f.File, f.Message) })
+		err := session.Check(ctx, table, check.Options{Deep: deep, Progress: line.show}, func(f check.Fault) { say(f.File, f.Message) })
 		line.clear()
 		if ctx.Err() != nil {
 			return exitStatus(exitInterrupted)

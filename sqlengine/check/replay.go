@@ -1,4 +1,4 @@
-package sqlengine
+package check
 
 import (
 	"bytes"
@@ -79,7 +79,7 @@ func (c *checker) replay(ctx context.Context) (*replayedState, error) {
 			if state != nil && state.version != version-1 {
 				state = nil
 			}
-			actions, err := readActions(ctx, c.store, commit)
+			actions, err := ReadActions(ctx, c.target.Files, commit)
 			switch {
 			case err != nil:
 				state = nil
@@ -125,8 +125,8 @@ func (c *checker) replay(ctx context.Context) (*replayedState, error) {
 	return state, nil
 }
 
-// readActions parses a file of actions, by itself: what the rest of the log is like does not matter.
-func readActions(ctx context.Context, files store.Store, name string) ([]protocol.Action, error) {
+// ReadActions parses a file of actions, by itself: what the rest of the log is like does not matter.
+func ReadActions(ctx context.Context, files store.Store, name string) ([]protocol.Action, error) {
 	data, err := files.Read(ctx, name, maxCommitBytes)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func readActions(ctx context.Context, files store.Store, name string) ([]protoco
 // readCheckpoint reads a version from one checkpoint and nothing else.
 func (c *checker) readCheckpoint(ctx context.Context, version int64, checkpoint logCheckpoint) (*log.Snapshot, error) {
 	commit := c.listed.commits[version]
-	view := withheld{Store: c.store, shows: func(name string) bool { return name == commit || slices.Contains(checkpoint.files, name) }}
+	view := withheld{Store: c.target.Files, shows: func(name string) bool { return name == commit || slices.Contains(checkpoint.files, name) }}
 	return c.open(view).SnapshotAt(ctx, version)
 }
 
@@ -281,7 +281,7 @@ func samePartition(a, b map[string]*string) bool {
 
 // checkChecksum compares a .crc file with the state of its version.
 func (c *checker) checkChecksum(ctx context.Context, name string, s *replayedState) error {
-	data, err := c.store.Read(ctx, name, maxChecksumBytes)
+	data, err := c.target.Files.Read(ctx, name, maxChecksumBytes)
 	if errors.Is(err, store.ErrTooLarge) {
 		return nil
 	}

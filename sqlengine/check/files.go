@@ -1,9 +1,8 @@
-package sqlengine
+package check
 
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -112,7 +111,7 @@ func (c *checker) lookInto(ctx context.Context, files []*checkedFile, schemas *s
 	var paths []string
 	for _, file := range files {
 		if byName[file.local] == nil {
-			paths = append(paths, literalPattern(file.local))
+			paths = append(paths, duck.LiteralPath(file.local))
 		}
 		byName[file.local] = append(byName[file.local], file)
 	}
@@ -128,14 +127,6 @@ func (c *checker) lookInto(ctx context.Context, files []*checkedFile, schemas *s
 		return err
 	}
 	return schemas.check(ctx, byName, paths)
-}
-
-// literalPattern writes a path so that DuckDB's globbing matches only itself.
-func literalPattern(path string) string {
-	if !strings.ContainsAny(path, "*?[") || strings.Contains(path, `\`) {
-		return path
-	}
-	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
 // checkFile compares what a file's footer says with the log, and reads its vector.
@@ -185,7 +176,7 @@ func (c *checker) vectorSection(ctx context.Context, vector *protocol.DeletionVe
 	if err != nil {
 		return nil, err
 	}
-	files := c.store
+	files := c.target.Files
 	if absolute {
 		folder, base := ".", path
 		if i := strings.LastIndexByte(path, '/'); i >= 0 {
@@ -225,27 +216,6 @@ func (c *checker) checkPartitions(s *log.Snapshot) {
 			if _, err := protocol.DecodePartitionValue(field.Type, text, null, time.UTC); err != nil {
 				c.fault(files.Path(i), "the partition value of %s: %v", field.Name, err)
 			}
-		}
-	}
-}
-
-// eachBatch runs a query to its end.
-func eachBatch(ctx context.Context, instance *duck.Instance, sql string, use func(*duck.Batch) error, args ...any) error {
-	stream, err := instance.Query(ctx, sql, args...)
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
-	for {
-		batch, err := stream.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := use(batch); err != nil {
-			return err
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package sqlengine
+package check
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func (c *checker) checkConfig(config *protocol.TableConfig) {
 	for kind, feature := range map[protocol.Kind]string{
 		protocol.KindTimestampNTZ: "timestampNtz", protocol.KindVariant: "variantType", protocol.KindFile: "fileType",
 	} {
-		if holds(config.Schema, kind) && !supportsAny(config, feature) {
+		if config.Schema.Holds(kind) && !supportsAny(config, feature) {
 			c.fault("", "the schema uses the feature %s, which the protocol does not list", feature)
 		}
 	}

@@ -1,4 +1,4 @@
-package sqlengine
+package check
 
 import (
 	"context"
@@ -66,11 +66,7 @@ func (s *schemaChecks) check(ctx context.Context, files map[string][]*checkedFil
 
 // compare says what is wrong with the columns of a file. A column that the file lacks is no fault: it reads as NULL.
 func (s *schemaChecks) compare(ctx context.Context, local string, elements []parquetElement) ([]string, error) {
-	instance, err := s.checker.engine.duck()
-	if err != nil {
-		return nil, err
-	}
-	stream, err := instance.Query(ctx, "SELECT * FROM read_parquet($1, hive_partitioning = false) LIMIT 0", []string{literalPattern(local)})
+	stream, err := s.checker.target.DuckDB.Query(ctx, "SELECT * FROM read_parquet($1, hive_partitioning = false) LIMIT 0", []string{duck.LiteralPath(local)})
 	if err != nil {
 		return nil, err
 	}

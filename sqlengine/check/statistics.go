@@ -1,4 +1,4 @@
-package sqlengine
+package check
 
 import (
 	"context"
@@ -121,15 +121,11 @@ type leafFacts struct {
 // say nothing that is not so.
 func (c *checker) checkData(ctx context.Context, s *log.Snapshot) error {
 	c.options.Progress("rows", 0, 1)
-	instance, err := c.engine.duck()
-	if err != nil {
-		return err
-	}
 	var columns []int
 	for i := range s.Config().Schema.Fields {
 		columns = append(columns, i)
 	}
-	relation, err := scan.Build(ctx, instance, scan.Request{Snapshot: s, Columns: columns, Hidden: []scan.HiddenColumn{scan.FilePath}})
+	relation, err := scan.Build(ctx, c.target.DuckDB, scan.Request{Snapshot: s, Columns: columns, Hidden: []scan.HiddenColumn{scan.FilePath}})
 	if err != nil {
 		return c.failed(ctx, "", err)
 	}
@@ -141,7 +137,7 @@ func (c *checker) checkData(ctx context.Context, s *log.Snapshot) error {
 			index[local] = i
 		}
 	}
-	err = eachBatch(ctx, instance, sql, func(batch *duck.Batch) error {
+	err = c.each(ctx, sql, func(batch *duck.Batch) error {
 		for row := range batch.Len() {
 			local, err := url.PathUnescape(strings.TrimPrefix(batch.Vector(0).Text(row), "file:"))
 			if err != nil {

@@ -1,4 +1,4 @@
-package sqlengine
+package check
 
 import (
 	"context"
@@ -50,12 +50,12 @@ func (l *logListing) versions() []int64 {
 func (c *checker) list(ctx context.Context) error {
 	l := logListing{commits: map[int64]string{}, checksums: map[int64]string{}, checkpoints: map[int64][]logCheckpoint{}}
 	parts := map[[2]int64]map[int]string{}
-	for info, err := range c.store.List(ctx, logPrefix, "") {
+	for info, err := range c.target.Files.List(ctx, logPrefix, "") {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			return protocol.NewError("DELTASQL_STORAGE", "the log of %s cannot be listed", c.name).WithCause(err)
+			return protocol.NewError("DELTASQL_STORAGE", "the log of %s cannot be listed", c.target.Name).WithCause(err)
 		}
 		base := strings.TrimPrefix(info.Name, logPrefix)
 		if base == "" || base[0] == '.' || base[0] == '_' && base != protocol.LastCheckpointName {
@@ -119,7 +119,7 @@ func (c *checker) checkHint(ctx context.Context) error {
 		return nil
 	}
 	const name = logPrefix + protocol.LastCheckpointName
-	data, err := c.store.Read(ctx, name, maxHintBytes)
+	data, err := c.target.Files.Read(ctx, name, maxHintBytes)
 	if err != nil {
 		return c.failed(ctx, name, err)
 	}

@@ -1,4 +1,4 @@
-package sqlengine
+package check
 
 import (
 	"context"
@@ -177,7 +177,7 @@ func (c *checker) checkCommitTime(file string, version int64, actions []protocol
 // checkCompaction compares a compaction file with its commits, where they are all there: it must hold the newest action of each
 // key, once.
 func (c *checker) checkCompaction(ctx context.Context, file logFileName) error {
-	actions, err := readActions(ctx, c.store, file.name)
+	actions, err := ReadActions(ctx, c.target.Files, file.name)
 	if err != nil {
 		return c.failed(ctx, file.name, err)
 	}
@@ -192,7 +192,7 @@ func (c *checker) checkCompaction(ctx context.Context, file logFileName) error {
 		if !ok {
 			return nil
 		}
-		actions, err := readActions(ctx, c.store, commit)
+		actions, err := ReadActions(ctx, c.target.Files, commit)
 		if err != nil {
 			return ctx.Err() // reported with the commit
 		}
