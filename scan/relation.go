@@ -295,6 +295,9 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 		r.SQL += sql
 		r.Args = append(r.Args, globPaths(br.files))
 	}
+	for _, f := range b.files {
+		f.deleted, f.only, f.variants = nil, nil, nil // the row sets have them, and the relation keeps its files
+	}
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"deltasql/protocol"
 	"deltasql/scan/duck"
@@ -34,46 +33,18 @@ const (
 	maxCachedVariantBytes = 64 << 20
 )
 
-// variantCache keeps the leaves of files' columns, which never change; it is bounded by throwing everything away.
-type variantCache struct {
-	mu       sync.Mutex
-	bytes    int
-	byColumn map[variantKey][]variantLeaf
-}
+// knownVariants are the leaves of files' columns.
+var knownVariants = newCache(maxCachedVariantBytes, func(_ variantKey, leaves []variantLeaf) int {
+	size := 300 // of an entry and its key
+	for _, leaf := range leaves {
+		size += 80 + 8*len(leaf.absent)
+	}
+	return size
+})
 
 type variantKey struct {
 	file   layoutKey
 	column string
-}
-
-var knownVariants = variantCache{byColumn: map[variantKey][]variantLeaf{}}
-
-func (c *variantCache) get(key variantKey) ([]variantLeaf, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	leaves, ok := c.byColumn[key]
-	return leaves, ok
-}
-
-func (c *variantCache) put(key variantKey, leaves []variantLeaf) {
-	const overhead = 300 // of an entry and its key, roughly
-	size := overhead
-	for _, leaf := range leaves {
-		size += 80 + 8*len(leaf.absent)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if size > maxCachedVariantBytes/4 {
-		return
-	}
-	if c.bytes+size > maxCachedVariantBytes {
-		clear(c.byColumn)
-		c.bytes = 0
-	}
-	if _, known := c.byColumn[key]; !known {
-		c.byColumn[key] = leaves
-		c.bytes += size
-	}
 }
 
 // variantRead is a column of a file whose variants are to be looked at.
@@ -84,38 +55,12 @@ type variantRead struct {
 
 // readVariants looks at the columns, a few files at a time, and sets dataFile.variants.
 func readVariants(ctx context.Context, reads []variantRead) error {
-	work := make(chan int)
 	found := make([][]variantLeaf, len(reads))
-	failures := make(chan error, variantReaders)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var group sync.WaitGroup
-	for range min(variantReaders, len(reads)) {
-		group.Go(func() {
-			for i := range work {
-				var err error
-				if found[i], err = readVariantColumn(ctx, reads[i]); err != nil {
-					failures <- err
-					cancel()
-					return
-				}
-			}
-		})
-	}
-	for i := range reads {
-		select {
-		case work <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(work)
-	group.Wait()
-	select {
-	case err := <-failures:
+	err := inParallel(ctx, variantReaders, len(reads), func(ctx context.Context, i int) (err error) {
+		found[i], err = readVariantColumn(ctx, reads[i])
 		return err
-	default:
-	}
-	if err := ctx.Err(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	for i, read := range reads {

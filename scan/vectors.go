@@ -3,7 +3,6 @@ package scan
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"deltasql/protocol"
 	"deltasql/txn/store"
@@ -20,45 +19,18 @@ const (
 
 // loadVectors reads the deletion vectors of the files and keeps them as bitsets of rows that are not wanted.
 func (t tableRef) loadVectors(ctx context.Context, files []*dataFile) error {
-	work := make(chan *dataFile)
-	failures := make(chan error, vectorReaders)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var group sync.WaitGroup
-	for range vectorReaders {
-		group.Go(func() {
-			for f := range work {
-				if err := t.loadVector(ctx, f); err != nil {
-					failures <- err
-					cancel()
-					return
-				}
-			}
-		})
-	}
+	var with []*dataFile
 	for _, f := range files {
-		if f.vector == nil {
-			continue
-		}
-		select {
-		case work <- f:
-		case <-ctx.Done():
+		if f.vector != nil {
+			with = append(with, f)
 		}
 	}
-	close(work)
-	group.Wait()
-	select {
-	case err := <-failures:
+	return inParallel(ctx, vectorReaders, len(with), func(ctx context.Context, i int) (err error) {
+		f := with[i]
+		f.deleted, err = t.vectorRows(ctx, f.path, f.vector, f.records)
+		f.deletedRows = f.vector.Cardinality
 		return err
-	default:
-		return ctx.Err()
-	}
-}
-
-func (t tableRef) loadVector(ctx context.Context, f *dataFile) error {
-	rows, err := t.vectorRows(ctx, f.path, f.vector, f.records)
-	f.deleted, f.deletedRows = rows, f.vector.Cardinality
-	return err
+	})
 }
 
 // vectorRows is the bitset of the rows that a file's vector deletes, up to the word of the last one. It may be shared and
@@ -80,46 +52,17 @@ func (t tableRef) vectorRows(ctx context.Context, file string, vector *protocol.
 	return rows, nil
 }
 
-// vectors keeps decoded vectors, which never change, for later scans; it is bounded by throwing everything away.
-var vectors = vectorCache{byKey: map[vectorKey][]uint64{}}
+// maxCachedVectorBytes is enough for the vectors of a thousand files of half a million rows.
+const maxCachedVectorBytes = 64 << 20
+
+var vectors = newCache(maxCachedVectorBytes, func(key vectorKey, rows []uint64) int {
+	const overhead = 200 // of an entry and its key
+	return overhead + 8*len(rows)
+})
 
 type vectorKey struct {
 	table, id                  string
 	size, cardinality, records int64
-}
-
-type vectorCache struct {
-	mu    sync.Mutex
-	bytes int
-	byKey map[vectorKey][]uint64
-}
-
-// maxCachedVectorBytes is enough for the vectors of a thousand files of half a million rows.
-const maxCachedVectorBytes = 64 << 20
-
-func (c *vectorCache) get(key vectorKey) ([]uint64, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	rows, ok := c.byKey[key]
-	return rows, ok
-}
-
-func (c *vectorCache) put(key vectorKey, rows []uint64) {
-	const overhead = 200 // of an entry and its key, roughly
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	size := len(rows)*8 + overhead
-	if size > maxCachedVectorBytes/4 {
-		return
-	}
-	if c.bytes+size > maxCachedVectorBytes {
-		clear(c.byKey)
-		c.bytes = 0
-	}
-	if _, known := c.byKey[key]; !known {
-		c.byKey[key] = rows
-		c.bytes += size
-	}
 }
 
 // readVector decodes a file's deletion vector, checking its size, checksum and cardinality.
