@@ -61,3 +61,26 @@ func TestReadInParallel(t *testing.T) {
 		t.Errorf("under a cancelled context: %v", err)
 	}
 }
+
+func TestLayoutsAreBounded(t *testing.T) {
+	c := layoutCache{byFile: map[layoutKey]*layout{}, bySignature: map[string]*layout{}, bySchema: map[string]*layout{}}
+	wide := &layout{columns: make([]layoutColumn, 10_000)} // 2 MB
+	for i := range 500 {
+		key, text := layoutKey{path: fmt.Sprint(i)}, fmt.Sprint(i)
+		c.put(key, text, wide)
+		c.putSchema(key, text, wide)
+		if c.get(key) != wide || c.withSchema(text) != wide {
+			t.Fatalf("layout %d is not kept", i)
+		}
+		if c.bytes > maxCachedLayoutBytes || len(c.bySchema)+len(c.bySignature) > maxCachedLayoutBytes/(2_000_000) {
+			t.Fatalf("%d bytes of %d layouts", c.bytes, len(c.bySchema)+len(c.bySignature))
+		}
+	}
+	before := len(c.byFile)
+	for i := range 10 { // of a known schema
+		c.putSchema(layoutKey{path: fmt.Sprint("more", i)}, "499", wide)
+	}
+	if len(c.byFile) != before+10 {
+		t.Errorf("%d files, want %d", len(c.byFile), before+10)
+	}
+}

@@ -12,8 +12,7 @@ import (
 )
 
 // layout is what a Parquet file says of its columns: as much as telling whether they fit the table's, and reading nested and
-// binary ones right, needs.
-// Files with equal layouts share one.
+// binary ones right, needs. Files with equal layouts share one.
 type layout struct {
 	columns []layoutColumn
 	hasIDs  bool // some column has a field id
@@ -60,14 +59,15 @@ type layoutKey struct {
 
 type layoutCache struct {
 	mu          sync.Mutex
+	bytes       int // of everything, roughly
 	byFile      map[layoutKey]*layout
 	bySignature map[string]*layout // by what parquet_schema says, see footer
 	bySchema    map[string]*layout // by the schema's bytes, see readSchemas
 }
 
 const (
-	maxCachedFiles   = 200_000
-	maxCachedLayouts = 10_000
+	// maxCachedLayoutBytes is enough for the layouts of some hundred thousand files of a few hundred schemas.
+	maxCachedLayoutBytes = 128 << 20
 	// layoutsPerQuery bounds the files of one look into footers.
 	layoutsPerQuery = 5_000
 )
@@ -78,28 +78,36 @@ func (c *layoutCache) get(key layoutKey) *layout {
 	return c.byFile[key]
 }
 
+// put remembers the layout of a file, and that files of its signature have it.
 func (c *layoutCache) put(key layoutKey, signature string, l *layout) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.makeRoom()
-	c.byFile[key], c.bySignature[signature] = l, l
+	c.enter(c.bySignature, signature, l)
+	c.byFile[key] = l
 }
 
-// makeRoom keeps the cache within its bounds.
-func (c *layoutCache) makeRoom() {
-	if len(c.byFile) >= maxCachedFiles || len(c.bySignature) >= maxCachedLayouts || len(c.bySchema) >= maxCachedLayouts {
-		clear(c.byFile)
-		clear(c.bySignature)
-		clear(c.bySchema)
-	}
-}
-
-// putSchema remembers the layout of a file that has a schema.
+// putSchema remembers the layout of a file, and that files of its schema have it.
 func (c *layoutCache) putSchema(key layoutKey, schema string, l *layout) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.makeRoom()
-	c.byFile[key], c.bySchema[schema] = l, l
+	c.enter(c.bySchema, schema, l)
+	c.byFile[key] = l
+}
+
+// enter makes room for a file, and for its text where that is new. The caller holds the lock.
+func (c *layoutCache) enter(byText map[string]*layout, text string, l *layout) {
+	const file, column = 300, 200 // bytes of an entry with its path, and of a column with its names and type, roughly
+	size := file
+	if byText[text] == nil {
+		size += len(text) + column*len(l.columns)
+	}
+	if c.bytes += size; c.bytes > maxCachedLayoutBytes {
+		clear(c.byFile)
+		clear(c.bySignature)
+		clear(c.bySchema)
+		c.bytes = size
+	}
+	byText[text] = l
 }
 
 func (c *layoutCache) withSchema(schema string) *layout {
