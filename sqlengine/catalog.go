@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"deltasql/protocol"
+	"deltasql/sqlengine/parse"
 	"deltasql/txn/log"
 	"deltasql/txn/store"
 )
@@ -161,7 +162,7 @@ func (c *catalog) database(ctx context.Context, name string) (string, error) {
 		}
 	}
 	missing := protocol.NewError("SCHEMA_NOT_FOUND", "there is no database %s in %s", name, c.root)
-	if near := nearest(name, all); near != "" {
+	if near := parse.Meant(name, all); near != "" {
 		return "", missing.WithHint("did you mean %s?", near)
 	}
 	return "", missing.WithHint("SHOW DATABASES lists the databases")

@@ -108,7 +108,7 @@ func unknownColumn(name string, t target, schema protocol.DataType) error {
 		names[i] = string(field.Name)
 	}
 	err := protocol.NewError("UNRESOLVED_COLUMN.WITH_SUGGESTION", "%s has no column %s", t.shown(), name)
-	if near := nearest(name, names); near != "" {
+	if near := parse.Meant(name, names); near != "" {
 		return err.WithHint("did you mean %s?", near)
 	}
 	return err.WithHint("its columns are %s", strings.Join(names, ", "))

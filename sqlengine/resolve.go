@@ -160,7 +160,7 @@ func (st *statement) missing(ctx context.Context, name parse.Name, database stri
 		names = append(names, views...)
 	}
 	plain := name[len(name)-1].Name
-	if near := nearest(plain, names); near != "" {
+	if near := parse.Meant(plain, names); near != "" {
 		return err.WithHint("did you mean %s.%s?", database, near)
 	}
 	if looksLikePath(plain) {

@@ -9,6 +9,7 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
 )
 
 // variable is one session setting. A setting has one canonical name; Spark's configuration key for the same thing and the
@@ -240,7 +241,7 @@ func unknownVariable(name string) error {
 		names[i] = variables[i].name
 	}
 	err := protocol.NewError("UNRESOLVED_VARIABLE", "there is no variable %s", name)
-	if near := nearest(name, names); near != "" {
+	if near := parse.Meant(name, names); near != "" {
 		return err.WithHint("did you mean %s? SHOW VARIABLES lists all", near)
 	}
 	return err.WithHint("SHOW VARIABLES lists all; names that start with spark. are always accepted")

@@ -83,12 +83,3 @@ func TestParseClockAdvance(t *testing.T) {
 		}
 	}
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"orders", "customers", "line_items", "id"}
-	for name, want := range map[string]string{"order": "orders", "Custmers": "customers", "lineitems": "line_items", "xyz": "", "x": "", "odrers": "orders"} {
-		if got := nearest(name, names); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}

@@ -309,12 +309,22 @@ func (s *scope) unresolved(name parse.Name, more []string) error {
 		}
 	}
 	known = append(known, more...)
-	near := nearest(bare(name), known, 3)
-	if len(near) == 0 {
+	near := suggestion(bare(name), known)
+	if near == "" {
 		return fail("UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", name[0].Pos, "a column or variable named %s cannot be resolved", spelled(name))
 	}
 	return fail("UNRESOLVED_COLUMN.WITH_SUGGESTION", name[0].Pos, "a column or variable named %s cannot be resolved", spelled(name)).
-		WithHint("did you mean one of these: %s", ticked(near))
+		WithHint("%s", near)
+}
+
+// suggestion is the hint that names the closest of what is known; empty where nothing is.
+func suggestion(name string, known []string) string {
+	const most = 3
+	near := parse.Nearest(name, known)
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean one of these: " + ticked(near[:min(len(near), most)])
 }
 
 // bare is a name's parts joined by dots.

@@ -72,7 +72,7 @@ func (p *parser) hint(t token, expected []string) string {
 	}
 	if t.kind == tokWord {
 		text := p.text(t)
-		if near := nearest(text, words); near != "" {
+		if near := Meant(text, words); near != "" {
 			return "did you mean " + near + "?"
 		}
 		name := reserved[t.word] != "" && slices.Contains(expected, "a name")
@@ -83,53 +83,9 @@ func (p *parser) hint(t token, expected []string) string {
 	if p.previous.kind == tokWord && p.previous.word == "" {
 		text := p.text(p.previous)
 		clauses := []string{"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "UNION", "QUALIFY", "BETWEEN", "VALUES"}
-		if near := nearest(text, clauses); near != "" {
+		if near := Meant(text, clauses); near != "" {
 			return "did you mean " + near + " instead of " + text + "?"
 		}
 	}
 	return ""
-}
-
-// nearest is the word at the smallest edit distance from text: at most 1 for words of up to four letters, else 2.
-func nearest(text string, words []string) string {
-	text = strings.ToUpper(text)
-	best, found := 3, ""
-	for _, word := range words {
-		most := 2
-		if len(word) <= 4 {
-			most = 1
-		}
-		if len(text) > 32 || word == text {
-			continue
-		}
-		if d := distance(text, word); d <= most && d < best {
-			best, found = d, word
-		}
-	}
-	return found
-}
-
-// distance counts insertions, deletions, replacements and swaps of neighbours that turn a into b.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	var earlier []int
-	for i := 1; i <= len(a); i++ {
-		earlier, before = before, row
-		row = make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(before[j]+1, row[j-1]+1, before[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], earlier[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

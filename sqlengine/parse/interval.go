@@ -114,7 +114,7 @@ func (p *parser) intervalGoesOn() bool {
 func (p *parser) failUnit() {
 	t := p.tok()
 	err := syntaxError(t.start, "unexpected %s, expected a unit such as DAY", p.describe(t))
-	if near := nearest(p.text(t), slices.Sorted(maps.Keys(units))); near != "" && t.kind == tokWord {
+	if near := Meant(p.text(t), slices.Sorted(maps.Keys(units))); near != "" && t.kind == tokWord {
 		err.WithHint("did you mean %s?", near)
 	}
 	p.bail(err)

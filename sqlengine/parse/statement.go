@@ -65,7 +65,7 @@ func (p *parser) statement() Statement {
 		p.bail(syntaxError(t.start, "the statement is empty"))
 	}
 	err := syntaxError(t.start, "unexpected %s, expected a statement such as SELECT, SHOW or DESCRIBE", p.describe(t))
-	if near := nearest(p.text(t), slices.Concat(statementVerbs, otherVerbs)); near != "" && t.kind == tokWord {
+	if near := Meant(p.text(t), slices.Concat(statementVerbs, otherVerbs)); near != "" && t.kind == tokWord {
 		err.WithHint("did you mean %s?", near)
 	}
 	p.bail(err)

@@ -115,7 +115,7 @@ func (p *parser) failType(t token) {
 	if t.kind == tokWord {
 		words := []string{"ARRAY", "MAP", "STRUCT", "DECIMAL", "NUMERIC", "INTERVAL", "UNSIGNED"}
 		words = append(words, slices.Sorted(maps.Keys(simpleTypes))...)
-		if near := nearest(p.text(t), words); near != "" {
+		if near := Meant(p.text(t), words); near != "" {
 			err.WithHint("did you mean %s?", near)
 		}
 	}
