@@ -145,26 +145,18 @@ func (st *statement) viewRelation(v *view) (bind.Resolved, error) {
 	if err != nil {
 		return bind.Resolved{}, err
 	}
-	if err := st.checkPipes(v); err != nil {
+	mode, err := parseSQLMode(v.SQLMode)
+	if err != nil {
 		return bind.Resolved{}, err
 	}
-	relation := &bind.View{Name: v.qualified(), Query: query, Database: v.namesIn(), Columns: v.columnNames(), Dialect: v.dialect()}
-	resolved := bind.Resolved{View: relation}
+	resolved := bind.Resolved{View: &bind.View{
+		Name: v.qualified(), Query: query, Database: v.namesIn(), Columns: v.columnNames(),
+		Dialect: v.dialect(), PipesAsConcat: mode.pipesAsConcat,
+	}}
 	if v.Database != "" {
 		resolved.Name = []string{v.Database, v.Name}
 	}
 	return resolved, nil
-}
-
-// checkPipes refuses a view whose || would mean something else in this session than where the view was made: lowering asks the
-// session alone.
-func (st *statement) checkPipes(v *view) error {
-	mode, err := parseSQLMode(v.SQLMode)
-	if err != nil || v.dialect() != expr.MySQL || mode.pipesAsConcat == st.session.settings.sqlMode().pipesAsConcat || !strings.Contains(v.Query, "||") {
-		return err
-	}
-	return protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "the view %s uses || and was made under another sql_mode", v.qualified()).
-		WithHint("SET sql_mode = '%s' reads it", v.SQLMode)
 }
 
 // withTable names the table in an error of a lower layer that does not.

@@ -45,13 +45,15 @@ type Resolved struct {
 	Name []string
 }
 
-// View is a stored query, read in its own database and dialect.
+// View is a stored query, read in its own database, dialect and meaning of ||.
 type View struct {
 	Name     string // for messages and against cycles; unique in the catalog
 	Query    *parse.Query
 	Database string   // empty for a temporary view, whose names are the session's
 	Columns  []string // names of its columns; nil: the query's own
 	Dialect  expr.Dialect
+	// PipesAsConcat is whether || concatenates where the dialect is MySQL's.
+	PipesAsConcat bool
 }
 
 // SQLTable is a DuckDB table expression, such as a read_parquet call. Columns[i].Out are its columns in order; {0}, {1} in SQL

@@ -104,7 +104,7 @@ func (b *binder) view(v *View, name string, at parse.Pos, p place) (*expr.Relati
 		return nil, fail("VIEW_EXCEED_MAX_NESTED_DEPTH", at, "views are nested more than %d deep at `%s`", maxViews, v.Name)
 	}
 	context := *p.context
-	context.Dialect = v.Dialect
+	context.Dialect, context.PipesAsConcat = v.Dialect, v.PipesAsConcat
 	if v.Database != "" {
 		context.Database = v.Database
 	}
