@@ -204,25 +204,31 @@ func (f *Files) RepeatedPaths() []string {
 // numRecords finds the member numRecords of a statistics object without parsing the rest: writers put it first, and
 // where they do not the object is parsed.
 func numRecords(stats []byte) (int64, bool) {
+	if n, ok := leadingNumRecords(stats); ok {
+		return n, true
+	}
+	var parsed struct {
+		NumRecords *int64 `json:"numRecords"`
+	}
+	if len(stats) == 0 || json.Unmarshal(stats, &parsed) != nil || parsed.NumRecords == nil || *parsed.NumRecords < 0 {
+		return 0, false
+	}
+	return *parsed.NumRecords, true
+}
+
+// leadingNumRecords reads a number of up to 18 digits at the beginning of an object; some writers put blanks behind the colon.
+func leadingNumRecords(stats []byte) (int64, bool) {
 	rest, ok := bytes.CutPrefix(stats, []byte(`{"numRecords":`))
 	if !ok {
-		var parsed struct {
-			NumRecords *int64 `json:"numRecords"`
-		}
-		if len(stats) == 0 || json.Unmarshal(stats, &parsed) != nil || parsed.NumRecords == nil || *parsed.NumRecords < 0 {
-			return 0, false
-		}
-		return *parsed.NumRecords, true
+		return 0, false
 	}
+	rest = bytes.TrimLeft(rest, " ")
 	n, digits := int64(0), 0
-	for digits < len(rest) && '0' <= rest[digits] && rest[digits] <= '9' {
-		if digits == 18 {
-			return 0, false
-		}
+	for digits < len(rest) && digits <= 18 && '0' <= rest[digits] && rest[digits] <= '9' {
 		n = n*10 + int64(rest[digits]-'0')
 		digits++
 	}
-	if digits == 0 || digits == len(rest) || (rest[digits] != ',' && rest[digits] != '}') {
+	if digits == 0 || digits > 18 || digits == len(rest) || (rest[digits] != ',' && rest[digits] != '}') {
 		return 0, false
 	}
 	return n, true

@@ -311,6 +311,8 @@ func TestNumRecords(t *testing.T) {
 	}{
 		{`{"numRecords":12,"minValues":{}}`, 12, true},
 		{`{"numRecords":0}`, 0, true},
+		{`{"numRecords": 5, "minValues": {}}`, 5, true},
+		{`{ "numRecords" : 6 }`, 6, true},
 		{`{"minValues":{"numRecords":5},"numRecords": 7}`, 7, true},
 		{`{"minValues":{"numRecords":5}}`, 0, false},
 		{`{"numRecords":-1}`, 0, false},
