@@ -26,6 +26,10 @@ func (p *printer) expr(e expr.Expr) string {
 		return p.limit("an expression is nested more than %d levels deep", maxLevels)
 	}
 	defer func() { p.levels-- }()
+	p.words++
+	if expr.QueryOf(e) != nil {
+		p.words += maxCopied // a copied query would be planned and run again
+	}
 	switch e := e.(type) {
 	case *expr.Literal:
 		return p.literal(e)

@@ -39,11 +39,10 @@ func Expression(e expr.Expr, opts Options) (string, []any, error) {
 	return text, p.args, p.err
 }
 
-// Bounds on what a tree may become as text. A template that names an operand twice doubles it, so a short statement of nested calls
-// would fill the memory; and DuckDB's parser takes expressions of at most 1000 levels.
+// Bounds on what a tree may become as text: DuckDB takes seconds for some 10,000 words, and expressions of a limited depth.
 const (
-	maxRepeated = 8 << 20 // bytes of an operand that a template names more than once
-	maxLevels   = 1000    // levels of an expression
+	maxCopied = 500  // words of an operand that is copied; a longer one is bound once
+	maxLevels = 1000 // levels of an expression
 )
 
 type printer struct {
@@ -51,6 +50,8 @@ type printer struct {
 	args   []any
 	err    error
 	levels int
+	words  int // printed so far within an operand, those that DuckDB's macros come to included
+	bound  int // the highest number of a lambda's parameter that binds operands, printed so far within an operand
 }
 
 func (p *printer) fail(format string, args ...any) string {

@@ -7,20 +7,51 @@ import (
 	"deltasql/sqlengine/expr"
 )
 
-// template prints a fragment with its operands put in.
+// template prints a fragment with its operands put in. An operand that DuckDB would copy although it is long already is bound once,
+// to a member of a lambda's parameter; nested calls would otherwise double it over and over.
 func (p *printer) template(sql string, args []expr.Expr) string {
-	texts := make([]string, len(args))
+	words, copies := expr.Cost(sql, len(args))
+	outer, outerBound := p.words+words, p.bound
+	p.bound = 0
+	texts, sizes := make([]string, len(args)), make([]int, len(args))
+	long := false
 	for i, a := range args {
+		p.words = 0
 		texts[i] = p.expr(a)
+		sizes[i] = p.words
+		long = long || copies[i] > 1 && sizes[i] > maxCopied
 	}
-	return p.fill(sql, texts)
+	p.words = outer
+	inner := p.bound
+	p.bound = max(outerBound, inner)
+	if !long {
+		for i, n := range sizes {
+			p.words += n * copies[i]
+		}
+		return p.fill(sql, texts)
+	}
+	// Named by what is inside, so that one expression always has one text: GROUP BY finds it in the select list by that.
+	p.bound = max(outerBound, inner+1)
+	name := "b" + strconv.Itoa(inner+1)
+	var members []string
+	for i, a := range args {
+		switch a.(type) {
+		case *expr.Literal, *expr.Lambda: // stay: some functions take nothing but a constant
+			p.words += sizes[i] * copies[i]
+			continue
+		}
+		member := "v" + strconv.Itoa(i)
+		members = append(members, member+" := "+texts[i])
+		p.words += sizes[i] + copies[i]
+		texts[i] = name + "." + member
+	}
+	return "list_transform([struct_pack(" + strings.Join(members, ", ") + ")], lambda " + name + ": " + p.fill(sql, texts) + ")[1]"
 }
 
 // fill puts operands into a template for {0}, {1}, ...: bare where they stand alone between parentheses and commas, in
 // parentheses elsewhere unless they hold together. Text in quotes is left as it is.
 func (p *printer) fill(sql string, texts []string) string {
 	var out strings.Builder
-	used := make([]bool, len(texts))
 	for i := 0; i < len(sql); {
 		switch c := sql[i]; c {
 		case '\'', '"':
@@ -34,10 +65,6 @@ func (p *printer) fill(sql string, texts []string) string {
 					if n < 0 || n >= len(texts) {
 						return p.fail("the template %q names an operand that is not there", sql)
 					}
-					if used[n] && len(texts[n]) > maxRepeated {
-						return p.limit("an operand of more than %d bytes stands for several parts of an expression", maxRepeated)
-					}
-					used[n] = true
 					after := i + end + 1
 					if alone(sql[:i], sql[after:]) || selfContained(texts[n]) {
 						out.WriteString(texts[n])
