@@ -179,21 +179,21 @@ type planner struct {
 	texts    map[*expr.Relation]string // of relations already printed, for a tree that mentions one twice
 }
 
-func (pl *planner) relation(r *expr.Relation, bindValue func(any) string) (string, error) {
+// relation implements duckgen.Options.Relation.
+func (pl *planner) relation(r *expr.Relation, next int) (string, []any, error) {
 	if text, ok := pl.texts[r]; ok {
-		return text, nil
+		return text, nil, nil
 	}
-	text, err := pl.build(r, bindValue)
+	text, args, err := pl.build(r, next)
 	if err == nil {
 		pl.texts[r] = text
 	}
-	return text, err
+	return text, args, err
 }
 
-// build makes the scan of a relation. The scan numbers its own placeholders from the first one that bindValue gives.
-func (pl *planner) build(r *expr.Relation, bindValue func(any) string) (string, error) {
+// build makes the scan of a relation, whose placeholders are numbered from first.
+func (pl *planner) build(r *expr.Relation, first int) (string, []any, error) {
 	st := pl.st
-	first := len(pl.plan.args) + 1
 	switch source := r.Scan.Source.(type) {
 	case *tableSource:
 		config := source.snapshot.Config()
@@ -211,36 +211,32 @@ func (pl *planner) build(r *expr.Relation, bindValue func(any) string) (string, 
 			Skip: st.session.settings.on("deltasql_skipping"), FirstParameter: first,
 		})
 		if err != nil {
-			return "", withTable(translate(err, source.target.shown()), source.target)
+			return "", nil, withTable(translate(err, source.target.shown()), source.target)
 		}
-		pl.add(relation, source.target.shown(), "version "+strconv.FormatInt(source.snapshot.Version(), 10), bindValue)
+		pl.add(relation, source.target.shown(), "version "+strconv.FormatInt(source.snapshot.Version(), 10))
 		if explain := st.explain; explain != nil {
 			explain.scans[len(explain.scans)-1].sizes = fileSizes(source.snapshot.Files())
 		}
-		return scanText(relation, outs), nil
+		return scanText(relation, outs), relation.Args, nil
 	case *changesSource:
 		relation, err := source.build(st.ctx, pl.instance, first)
 		if err != nil {
-			return "", withTable(translate(err, source.target.shown()), source.target)
+			return "", nil, withTable(translate(err, source.target.shown()), source.target)
 		}
 		outs := make([]string, len(source.columns))
 		for i, c := range source.columns {
 			outs[i] = c.Out
 		}
-		pl.add(relation, source.target.shown(), fmt.Sprintf("changes of versions %d to %d", source.from, source.to), bindValue)
-		return scanText(relation, outs), nil
+		pl.add(relation, source.target.shown(), fmt.Sprintf("changes of versions %d to %d", source.from, source.to))
+		return scanText(relation, outs), relation.Args, nil
 	}
-	return "", protocol.NewError(protocol.ClassInternal, "a source of an unknown kind %T", r.Scan.Source)
+	return "", nil, protocol.NewError(protocol.ClassInternal, "a source of an unknown kind %T", r.Scan.Source)
 }
 
-// add registers what a relation holds.
-func (pl *planner) add(relation *scan.Relation, name, version string, bindValue func(any) string) {
+// add notes a relation: what it holds is freed with the statement, errors may be about its files, EXPLAIN shows its report.
+func (pl *planner) add(relation *scan.Relation, name, version string) {
 	pl.st.onClose(relation.Release)
 	pl.plan.relations = append(pl.plan.relations, relation)
-	for _, arg := range relation.Args {
-		bindValue(arg)
-	}
-	pl.plan.args = append(pl.plan.args, relation.Args...) // only counts placeholders; Print gives the list
 	if pl.st.explain != nil {
 		pl.st.explain.scans = append(pl.st.explain.scans, scanned{name: name, version: version, report: relation.Report})
 	}

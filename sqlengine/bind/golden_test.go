@@ -155,7 +155,7 @@ func testOptions(dialect expr.Dialect) bind.Options {
 }
 
 // scanText prints a scan as its name with what is pushed to it.
-func scanText(r *expr.Relation, bindValue func(any) string) (string, error) {
+func scanText(r *expr.Relation, _ int) (string, []any, error) {
 	s := r.Scan.Source.(*source)
 	var used []string
 	for i, u := range r.Scan.Used {
@@ -167,7 +167,7 @@ func scanText(r *expr.Relation, bindValue func(any) string) (string, error) {
 	if len(r.Scan.Filters) > 0 {
 		text += " | " + bind.Predicate(context.Background(), r.Scan.Filters, bind.Skipping{Leaf: leafOf(s)}).String()
 	}
-	return text + "]", nil
+	return text + "]", nil, nil
 }
 
 func leafOf(s *source) func(int, []protocol.LogicalName) (stats.Leaf, bool) {

@@ -3,5 +3,5 @@
 //
 // Relations are named r<ID>, common table expressions cte<ID>, output columns c0, c1, ...; columns are always qualified and
 // quoted, so no name of a user can capture another. Scans are printed by the caller. Bound values of scans are numbered $1, $2
-// in the order in which they are registered.
+// in the order in which the scans are printed.
 package duckgen

@@ -122,8 +122,8 @@ func (f *fake) sql(text string, dialect expr.Dialect) (*expr.Query, string, erro
 	if err != nil {
 		return nil, "", err
 	}
-	sql, _, err := duckgen.Print(q, duckgen.Options{Relation: func(r *expr.Relation, _ func(any) string) (string, error) {
-		return `"` + r.Scan.Source.(*fakeTable).name + `"`, nil
+	sql, _, err := duckgen.Print(q, duckgen.Options{Relation: func(r *expr.Relation, _ int) (string, []any, error) {
+		return `"` + r.Scan.Source.(*fakeTable).name + `"`, nil, nil
 	}})
 	return q, sql, err
 }

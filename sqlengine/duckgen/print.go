@@ -11,9 +11,9 @@ import (
 // Options say how a tree is printed.
 type Options struct {
 	// Relation prints a scan as a DuckDB table expression that can stand behind FROM, in parentheses where it is a query. Its
-	// columns are the relation's Columns[i].Out; those that Scan.Used does not mark may be missing. Bind registers a bound value
-	// and gives its placeholder.
-	Relation func(r *expr.Relation, bind func(value any) string) (string, error)
+	// columns are the relation's Columns[i].Out; those that Scan.Used does not mark may be missing. Its bound values are args;
+	// next is the number of the placeholder of the first.
+	Relation func(r *expr.Relation, next int) (text string, args []any, err error)
 }
 
 // Nested is an expr.Source whose structs have other member names inside the scan than users see (column mapping).
@@ -66,11 +66,6 @@ func (p *printer) limit(format string, args ...any) string {
 		p.err = protocol.NewError("DELTASQL_LIMIT_EXCEEDED", format, args...).WithHint("compute parts of it in subqueries of FROM")
 	}
 	return "NULL"
-}
-
-func (p *printer) bind(value any) string {
-	p.args = append(p.args, value)
-	return "$" + strconv.Itoa(len(p.args))
 }
 
 // quote quotes an identifier.
@@ -342,14 +337,14 @@ func (p *printer) relation(r *expr.Relation) string {
 		if p.opts.Relation == nil {
 			return p.fail("no printer of scans was given")
 		}
-		scan, err := p.opts.Relation(r, p.bind)
+		scan, args, err := p.opts.Relation(r, len(p.args)+1)
 		if err != nil {
 			if p.err == nil {
 				p.err = err
 			}
 			return "NULL"
 		}
-		text = scan + " AS " + name
+		text, p.args = scan+" AS "+name, append(p.args, args...)
 	case expr.RelQuery:
 		text = nested(p.query(r.Query)) + " AS " + name
 	case expr.RelCTE:
