@@ -168,7 +168,9 @@ func TestImpossibleNumbers(t *testing.T) {
 }
 
 func TestTypesOfCreateTable(t *testing.T) {
-	str := func(collation string) protocol.DataType { return protocol.DataType{Kind: protocol.KindString, Collation: collation} }
+	str := func(collation string) protocol.DataType {
+		return protocol.DataType{Kind: protocol.KindString, Collation: collation}
+	}
 	plain, folded := str(""), str("UTF8_LCASE")
 	for _, test := range []struct {
 		of   protocol.DataType
