@@ -96,6 +96,8 @@ func Open(cfg Config) (*Instance, error) {
 //     of the time, its first batch 0.45, a COPY 0.75. ORDER BY, also inside a subquery, is not affected.
 //   - late materialisation off: DuckDB 2.0 breaks with an INTERNAL error on ORDER BY with a small LIMIT above a condition on
 //     file_index, which every condition on a partition value is.
+//   - expressions may be 4000 levels deep instead of 1000, since one operator of a statement becomes several levels; deeper ones
+//     are refused before they reach the end of an 8 MB stack.
 //   - cache_local_files off: the operating system caches them already, and DuckDB's own cache counts against the
 //     memory limit. No validation of what is cached: data files never change under a name.
 //   - no extension is ever looked for on the network; the built-in ones (parquet, json, icu) are there already.
@@ -105,6 +107,7 @@ func (in *Instance) settings() []string {
 		"SET GLOBAL default_null_order = 'nulls_first_on_asc_last_on_desc'",
 		"SET GLOBAL ieee_floating_point_ops = false",
 		"SET GLOBAL late_materialization_max_rows = 0",
+		"SET GLOBAL max_expression_depth = 4000",
 		"SET GLOBAL TimeZone = 'UTC'",
 		fmt.Sprintf("SET GLOBAL preserve_insertion_order = %t", in.cfg.KeepOrder),
 		"SET GLOBAL cache_local_files = false",

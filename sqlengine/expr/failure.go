@@ -77,6 +77,9 @@ func DuckError(text string) *protocol.Error {
 		text = text[:cut]
 	}
 	text = strings.TrimSpace(text)
+	if strings.Contains(text, "Max expression depth limit") {
+		return protocol.NewError("DELTASQL_LIMIT_EXCEEDED", "an expression is nested too deep").WithHint("compute parts of it in subqueries of FROM")
+	}
 	if m := raisedClass.FindStringSubmatch(text); m != nil {
 		return protocol.NewError(protocol.Class(m[1]), "%s", m[2])
 	}
