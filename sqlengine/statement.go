@@ -110,7 +110,6 @@ func (st *statement) context() *expr.Context {
 		User:          s.options.User,
 		Version:       serverVersion,
 		PipesAsConcat: mode.pipesAsConcat,
-		AnsiQuotes:    mode.ansiQuotes,
 		MySQLCompare:  s.settings.on("deltasql_mysql_compare"),
 		ConnectionID:  s.id,
 		Variable:      st.variable,

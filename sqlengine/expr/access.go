@@ -34,7 +34,7 @@ func member1(operand Expr, name parse.Ident) (Expr, error) {
 			names[i] = string(f.Name)
 		}
 		err := fail(name.Pos, "FIELD_NOT_FOUND", "there is no field `%s` in `%s`", name.Name, strings.Join(names, "`, `"))
-		if near := nearest(name.Name, names); near != "" {
+		if near := parse.Meant(name.Name, names); near != "" {
 			err.WithHint("did you mean %s?", near)
 		}
 		return nil, err

@@ -259,7 +259,7 @@ func (b *binder) bindCall(n *parse.Call) (Expr, error) {
 
 func unknownFunction(name string, at parse.Pos, d Dialect) error {
 	err := fail(at, "UNRESOLVED_ROUTINE", "there is no function %s", name)
-	if near := nearest(name, Functions(d)); near != "" {
+	if near := parse.Meant(name, Functions(d)); near != "" {
 		err.WithHint("did you mean %s?", near)
 	}
 	return err
@@ -468,36 +468,4 @@ func implicit(from, to protocol.DataType) bool {
 		return true
 	}
 	return false
-}
-
-// nearest is the candidate that a misspelt name most likely meant, or "": at most a third of its letters may differ.
-func nearest(name string, candidates []string) string {
-	name = strings.ToLower(name)
-	best, limit := "", min(len(name)/3, 3)
-	for _, candidate := range candidates {
-		if d := distance(name, strings.ToLower(candidate)); d <= limit && (best == "" || d < limit) {
-			best, limit = candidate, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters to insert, delete or replace.
-func distance(a, b string) int {
-	last := make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		corner := last[0]
-		last[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := corner
-			if a[i-1] != b[j-1] {
-				cost = min(corner, last[j], last[j-1]) + 1
-			}
-			corner, last[j] = last[j], cost
-		}
-	}
-	return last[len(b)]
 }

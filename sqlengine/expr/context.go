@@ -25,7 +25,6 @@ type Context struct {
 	User          string
 	Version       string
 	PipesAsConcat bool // MySQL dialect: || concatenates
-	AnsiQuotes    bool
 	MySQLCompare  bool // case- and accent-insensitive comparison
 	ConnectionID  int64
 	WideDecimals  bool                                                                // compute every decimal in 128 bits: set when a statement is run again after a decimal overflow

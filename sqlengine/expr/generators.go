@@ -65,7 +65,7 @@ func unknownTableFunction(f *parse.TableFunction) error {
 	for name := range generators {
 		names = append(names, name)
 	}
-	if near := nearest(f.Name[len(f.Name)-1].Name, names); near != "" {
+	if near := parse.Meant(f.Name[len(f.Name)-1].Name, names); near != "" {
 		err.WithHint("did you mean %s?", near)
 	}
 	return err
