@@ -15,8 +15,8 @@
 //
 // # Promises
 //
-// Nothing is changed on the store. A fault never ends the check: it is reported, and what does not build on the faulty part is
-// checked all the same. A fault names its file and is one line. Lawful differences between writers are no faults: where the protocol
+// Nothing is changed on the store. A fault does not end the check: what does not build on the faulty part is checked all the same;
+// only where the newest version cannot be read, its data files are not known. A fault names its file and is one line. Lawful differences between writers are no faults: where the protocol
 // leaves a choice, or implementations disagree and readers do not rely on it, the check is silent.
 //
 // # Independence
