@@ -31,8 +31,8 @@ func Nearest(name string, candidates []string) []string {
 	return names
 }
 
-// Meant is the candidate that a misspelt name most likely meant, or "": at most a third of the letters may differ, and no more than
-// three. A candidate that is the name itself was not meant.
+// Meant is the candidate that a misspelt name most likely meant, or "": the edits are at most three and a third of the letters that
+// the two have on average, so that short names are not taken for any other short one. A candidate that is the name itself was not meant.
 func Meant(name string, candidates []string) string {
 	const most = 3
 	best, fewest := "", most+1
@@ -40,7 +40,8 @@ func Meant(name string, candidates []string) string {
 		if strings.EqualFold(name, candidate) {
 			continue
 		}
-		if n := edits(name, candidate); n < fewest && n <= (max(utf8.RuneCountInString(name), utf8.RuneCountInString(candidate))+1)/3 {
+		letters := utf8.RuneCountInString(name) + utf8.RuneCountInString(candidate)
+		if n := edits(name, candidate); n < fewest && n <= (letters+2)/6 {
 			best, fewest = candidate, n
 		}
 	}

@@ -9,7 +9,7 @@ import (
 func TestMeant(t *testing.T) {
 	names := []string{"orders", "customers", "line_items", "id", strings.Repeat("x", 100_000)}
 	for name, want := range map[string]string{
-		"order": "orders", "Custmers": "customers", "lineitems": "line_items", "odrers": "orders", "custmr": "customers", "ie": "id",
+		"order": "orders", "Custmers": "customers", "lineitems": "line_items", "odrers": "orders", "cstomer": "customers", "ie": "id", "rders": "orders", "ders": "orders", "der": "",
 		"xyz": "", "x": "", "ORDERS": "", "": "", strings.Repeat("y", 100_000): "",
 	} {
 		if got := Meant(name, names); got != want {
