@@ -27,6 +27,7 @@ type plan struct {
 	args      []any
 	columns   []ColumnInfo
 	relations []*scan.Relation // whose files an error may be about
+	wide      bool             // decimals are computed in 128 bits
 }
 
 // diagnose names the table and the file in an error that is about a data file, and gives every error its class.
@@ -37,43 +38,77 @@ func (p *plan) diagnose(err error) error {
 	for _, r := range p.relations {
 		err = r.Diagnose(err)
 	}
-	return translate(err, "")
+	err = translate(err, "")
+	if !p.wide && isDecimalOverflow(err) {
+		err.(*protocol.Error).WithHint("SET deltasql_wide_decimals = on computes every decimal in 128 bits")
+	}
+	return err
 }
 
-// query runs a query.
+// isDecimalOverflow tells whether a computation left the 64 bits in which DuckDB keeps decimals of up to 18 digits.
+func isDecimalOverflow(err error) bool {
+	var known *protocol.Error
+	return errors.As(err, &known) && known.Class == "ARITHMETIC_OVERFLOW" && strings.Contains(known.Message, " of DECIMAL(18)")
+}
+
+// query runs a query. Decimals are computed in 64 bits where DuckDB does so by itself; if that overflows before there is a row, the
+// query is run once more in 128 bits.
 func (st *statement) query(q *parse.Query) (*Result, error) {
-	bound, err := bind.Query(st.ctx, q, st.bindOptions())
-	if err != nil {
-		return nil, err
+	p, stream, err := st.start(q)
+	if isDecimalOverflow(err) && !st.widens() {
+		st.wide = true
+		p, stream, err = st.start(q)
 	}
-	p, err := st.plan(bound)
-	if err != nil {
-		return nil, err
-	}
-	ctx := st.ctx
-	if report := st.session.options.Progress; report != nil {
-		ctx = duck.WithProgress(ctx, report)
-	}
-	stream, err := st.open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	result := &Result{Columns: p.columns}
+	first := true
 	result.next = func(ctx context.Context) (*duck.Batch, error) {
 		batch, err := stream.Next(ctx)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, p.diagnose(err)
+			err = p.diagnose(err)
+			if first && isDecimalOverflow(err) && !st.widens() {
+				st.wide = true
+				stream.Close()
+				again, wider, failure := st.start(q)
+				if failure != nil {
+					return nil, failure
+				}
+				p, stream = again, wider
+				return result.next(ctx)
+			}
+			return nil, err
 		}
+		first = false
 		return batch, err
 	}
 	st.onClose(func() { stream.Close() })
 	return result, nil
 }
 
+// start binds and plans a query and has DuckDB begin with it.
+func (st *statement) start(q *parse.Query) (*plan, *duck.Stream, error) {
+	bound, err := bind.Query(st.ctx, q, st.bindOptions())
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := st.plan(bound)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx := st.ctx
+	if report := st.session.options.Progress; report != nil {
+		ctx = duck.WithProgress(ctx, report)
+	}
+	stream, err := st.open(ctx, p)
+	return p, stream, err
+}
+
 // plan turns a bound query into a plan: the log answers what it can, each scan becomes a relation over the files that
 // pruning keeps, and the tree is printed. What the relations hold is freed when the statement closes.
 func (st *statement) plan(bound *expr.Query) (*plan, error) {
-	p := &plan{}
+	p := &plan{wide: st.widens()}
 	for _, c := range bound.Columns {
 		p.columns = append(p.columns, ColumnInfo{c.Name, c.Type, c.Nullable})
 	}

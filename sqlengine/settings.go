@@ -34,6 +34,7 @@ var variables = []variable{
 	{name: "deltasql_time_travel_guard", initial: "auto", check: oneOf("auto", "on", "off", "true", "false"), help: "refuses versions older than delta.deletedFileRetentionDuration; auto does so for tables that set it themselves"},
 	{name: "deltasql_clamp_timestamps", initial: "off", check: isBoolean, help: "reads the latest version for a time after the last commit instead of failing"},
 	{name: "deltasql_changes_out_of_range", conf: "spark.databricks.delta.changedatafeed.timestampoutofrange.enabled", initial: "off", check: isBoolean, help: "table_changes that starts after the latest version is empty instead of an error"},
+	{name: "deltasql_wide_decimals", initial: "off", check: isBoolean, help: "computes every decimal in 128 bits; off does so where 64 bits overflow before the first row"},
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
 	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},
 	{name: "time_zone", conf: "spark.sql.session.timezone", initial: "UTC", check: isTimeZone, help: "the zone in which times are read and shown"},

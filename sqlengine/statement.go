@@ -24,6 +24,7 @@ type statement struct {
 	inspects bool
 	// keepsFailure is set for SHOW WARNINGS and SHOW ERRORS, which leave the error before them to be shown again.
 	keepsFailure bool
+	wide         bool     // run again with decimals of 128 bits
 	release      []func() // run once by close, last added first
 	admitted     bool
 	// creating is the view that CREATE VIEW is about, temporaries whether its query reads a temporary view.
@@ -112,10 +113,16 @@ func (st *statement) context() *expr.Context {
 		PipesAsConcat: mode.pipesAsConcat,
 		MySQLCompare:  s.settings.on("deltasql_mysql_compare"),
 		ConnectionID:  s.id,
+		WideDecimals:  st.widens(),
 		Variable:      st.variable,
 		Assign:        st.assign,
 		Warn:          func(code int, message string) { st.warn(code, "%s", message) },
 	}
+}
+
+// widens tells whether decimals are computed in 128 bits.
+func (st *statement) widens() bool {
+	return st.wide || st.session.settings.on("deltasql_wide_decimals")
 }
 
 // variable is the value of @name (scope "user") or @@name.
