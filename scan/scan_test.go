@@ -313,6 +313,34 @@ func TestDeletionVectors(t *testing.T) {
 	}
 }
 
+// TestDamagedBytes: whatever byte of a file is another one, or the first that is missing, a statement gives rows or names the file.
+func TestDamagedBytes(t *testing.T) {
+	in := openInstance(t)
+	table := newTable(t, in, field("id", `"integer"`), nil, nil)
+	table.write("whole.parquet", "SELECT 1 AS id", "")
+	table.write("other.parquet", "SELECT 2 AS id", "")
+	table.commit(add("whole.parquet", "", ""), add("other.parquet", "", ""))
+	path := filepath.Join(table.dir, "whole.parquet")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range data {
+		changed := append([]byte(nil), data...)
+		changed[i] ^= 0x55
+		for what, content := range map[string][]byte{"changed": changed, "missing": data[:i]} {
+			if err := os.WriteFile(path, content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			forget(table)
+			got := table.rows("c0", "", "id")
+			if got != "DELTA_FAILED_TO_READ_FILE" && (what == "missing" || !strings.HasSuffix(got, "[2]") && !strings.HasPrefix(got, "[2]")) {
+				t.Errorf("byte %d %s: %s", i, what, got)
+			}
+		}
+	}
+}
+
 func TestHiddenColumns(t *testing.T) {
 	in := openInstance(t)
 	table := newTable(t, in, field("id", `"integer"`), nil, map[string]string{

@@ -12,6 +12,7 @@ const (
 	ErrorConversion     ErrorKind = "Conversion"
 	ErrorOutOfRange     ErrorKind = "Out of Range"
 	ErrorInvalidInput   ErrorKind = "Invalid Input"
+	ErrorInvalid        ErrorKind = "Invalid" // of the libraries inside DuckDB
 	ErrorBinder         ErrorKind = "Binder"
 	ErrorCatalog        ErrorKind = "Catalog"
 	ErrorParser         ErrorKind = "Parser"
