@@ -9,10 +9,26 @@
 //	S4 What a file holds is never guessed from its name or folder.
 //	S5 What cannot be read right is refused, naming the table and the file.
 //
-// How a relation is made: the files that pruning keeps are put into branches of files that are read alike (with or without
-// a deletion vector; the same layout where the layout matters). A branch is one
-// SELECT over read_parquet(list, bound_schema => ...), with what the log knows of the columns' values, so that DuckDB plans
-// joins well (docs/decisions/0009); the branches are joined by UNION ALL, and the lists are bound as parameters. Row positions and per-file facts come from the C functions of scan/duck.
+// How a relation is made: the files that pruning keeps are put into branches of files that are read alike (the same columns stored
+// alike, with or without a deletion vector). A branch is one SELECT over read_parquet(list, ...) that names the columns and the types
+// they are read as; the branches are joined by UNION ALL, and the lists are bound as parameters. Row positions and per-file
+// facts come from the C functions of scan/duck.
+//
+// Reading order:
+//
+//	relation.go    Request, Relation, Report; builder.write is the whole way
+//	file.go        one data file, its path; diagnose.go names the file in DuckDB's errors
+//	layout.go      what the files store, remembered; footer.go finds their schemas, stored.go refuses what does not fit
+//	branch.go      files into branches, a branch into its SELECT; source.go writes its read_parquet, statistics.go what DuckDB
+//	               plans it with
+//	adapt.go       nested, binary and other columns that DuckDB does not read right by itself; variant_nulls.go for variants
+//	partition.go   partition values; hidden.go the members of _metadata; vectors.go deletion vectors
+//	changes.go     the same for a range of commits
+//
+// There are three ways to read a branch: by bound_schema with the type that the files store, adapted by an
+// expression (some column needs it, builder.adapts); by bound_schema with the table's types over files that have the columns,
+// for DuckDB's estimates (builder.byLayout); and by schema, which gives NULL for what a file lacks, for very many files or kinds of
+// files (docs/decisions/0003, 0009, 0010).
 //
 // A variant that is JSON's null stays apart from NULL, also inside structs, lists and maps (docs/decisions/0007); what is
 // refused is a file where both kinds meet in lists so long that rows times the longest list exceed a billion positions.

@@ -98,6 +98,9 @@ func Open(cfg Config) (*Instance, error) {
 //     file_index, which every condition on a partition value is.
 //   - expressions may be 4000 levels deep instead of 1000, since one operator of a statement becomes several levels; deeper ones
 //     are refused before they reach the end of an 8 MB stack.
+//   - statistics are for estimates alone: the two optimizers that take them for proofs are off. Statistics come from outside, and
+//     narrow ones would not only lose rows: sorted and grouped values come out as others, conditions disappear
+//     (docs/decisions/0011).
 //   - cache_local_files off: the operating system caches them already, and DuckDB's own cache counts against the
 //     memory limit. No validation of what is cached: data files never change under a name.
 //   - no extension is ever looked for on the network; the built-in ones (parquet, json, icu) are there already.
@@ -108,6 +111,7 @@ func (in *Instance) settings() []string {
 		"SET GLOBAL ieee_floating_point_ops = false",
 		"SET GLOBAL late_materialization_max_rows = 0",
 		"SET GLOBAL max_expression_depth = 4000",
+		"SET GLOBAL disabled_optimizers = 'statistics_propagation,compressed_materialization'",
 		"SET GLOBAL TimeZone = 'UTC'",
 		fmt.Sprintf("SET GLOBAL preserve_insertion_order = %t", in.cfg.KeepOrder),
 		"SET GLOBAL cache_local_files = false",
