@@ -11,8 +11,8 @@ import (
 // checkGroups makes sure that a grouped block uses only keys and aggregates outside of aggregates, and fills in what depends
 // on the keys (grouping_id, nullability). A block with aggregates and no GROUP BY is one group.
 func (k *block) checkGroups(out *expr.Query) error {
-	if !k.aggregated {
-		return nil
+	if err := k.strayGrouping(out); err != nil || !k.aggregated {
+		return err
 	}
 	if k.sel.GroupBy == nil {
 		k.sel.GroupBy = []expr.GroupSet{{}}
@@ -59,6 +59,47 @@ func (k *block) checkGroups(out *expr.Query) error {
 		out.OrderBy[i].Expr = checked
 	}
 	return nil
+}
+
+// strayGrouping refuses grouping and grouping_id where rows are not grouped yet: anywhere without groups, else in WHERE and in
+// conditions of joins. Keys are looked at where they are bound.
+func (k *block) strayGrouping(out *expr.Query) error {
+	at := k.ast.Pos
+	before := []expr.Expr{k.sel.Where}
+	joined := []expr.From{k.sel.From}
+	for i := 0; i < len(joined); i++ {
+		if j, ok := joined[i].(*expr.Join); ok {
+			joined = append(joined, j.Left, j.Right)
+			before = append(before, j.On)
+		}
+	}
+	if !k.aggregated {
+		for i, x := range k.sel.Items {
+			if i < len(k.items) && contains(x, isGrouping) {
+				return noGrouping(k.items[i].at)
+			}
+			before = append(before, x)
+		}
+		before = append(append(before, k.sel.DistinctOn...), k.sel.Having, k.sel.Qualify)
+		for _, o := range out.OrderBy {
+			before = append(before, o.Expr)
+		}
+	}
+	for _, x := range before {
+		if contains(x, isGrouping) {
+			return noGrouping(at)
+		}
+	}
+	return nil
+}
+
+func isGrouping(e expr.Expr) bool {
+	_, ok := e.(*expr.Grouping)
+	return ok
+}
+
+func noGrouping(at parse.Pos) error {
+	return fail("UNSUPPORTED_GROUPING_EXPRESSION", at, "grouping and grouping_id need GROUP BY with ROLLUP, CUBE or GROUPING SETS")
 }
 
 // foldKeys makes groups by collation: text that folds to the same key is one group, and stands for it by one of its values.
@@ -124,6 +165,11 @@ func (k *block) grouped(e expr.Expr, at parse.Pos) (expr.Expr, error) {
 		}
 		switch x := x.(type) {
 		case *expr.Aggregate:
+			expr.Children(x, func(c expr.Expr) {
+				if contains(c, isGrouping) && fault == nil {
+					fault = noGrouping(at)
+				}
+			})
 			return x
 		case *expr.Grouping:
 			g, err := k.grouping(x, at)
@@ -179,7 +225,7 @@ func (k *block) ungrouped(c *expr.Column, at parse.Pos) error {
 // grouping checks that GROUPING's arguments are keys; without arguments (grouping_id()) it takes all of them.
 func (k *block) grouping(g *expr.Grouping, at parse.Pos) (expr.Expr, error) {
 	if !k.sel.Grouped {
-		return g, fail("UNSUPPORTED_GROUPING_EXPRESSION", at, "grouping and grouping_id need GROUP BY with ROLLUP, CUBE or GROUPING SETS")
+		return g, noGrouping(at)
 	}
 	n := *g
 	n.Args = nil
