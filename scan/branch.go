@@ -54,18 +54,18 @@ func (b *builder) branches() []*branch {
 		}
 	}
 	perFile := b.numberTuples() > limit
-	shapes := map[*layout]string{}
+	shapes := map[fileKind]string{}
 	byKey := map[branchKey]*branch{}
 	var list []*branch
 	for _, f := range b.files {
-		layout := f.layout
+		kind := f.kind()
 		if !b.byLayout {
-			layout = nil
+			kind.layout = nil
 		}
-		shape, ok := shapes[layout]
+		shape, ok := shapes[kind]
 		if !ok {
-			shape = b.shape(layout)
-			shapes[layout] = shape
+			shape = b.shape(kind)
+			shapes[kind] = shape
 		}
 		key := branchKey{shape: shape, tuple: f.tuple, changeRows: f.changeRows, variantNulls: f.variantNulls}
 		if perFile {
@@ -79,7 +79,7 @@ func (b *builder) branches() []*branch {
 		}
 		br := byKey[key]
 		if br == nil {
-			br = &branch{layout: layout, constants: f.constants, perFile: perFile, rows: key.rows,
+			br = &branch{layout: kind.layout, constants: f.constants, perFile: perFile, rows: key.rows,
 				changeRows: f.changeRows, variantNulls: f.variantNulls}
 			byKey[key] = br
 			list = append(list, br)
@@ -94,15 +94,16 @@ func (b *builder) branches() []*branch {
 
 // shape tells apart the layouts whose files must be read by different SELECTs: those that store some column of the relation
 // under different names or in types of which read_parquet does not make the logical one by itself.
-func (b *builder) shape(l *layout) string {
-	if l == nil {
+func (b *builder) shape(k fileKind) string {
+	if k.layout == nil {
 		return ""
 	}
 	var shape strings.Builder
-	note := func(found *layoutColumn, t protocol.DataType) {
+	for _, c := range b.columns {
+		found, t := b.columnIn(k, c)
 		if found == nil {
 			shape.WriteString("\x00")
-			return
+			continue
 		}
 		shape.WriteString("\x01" + found.name)
 		if b.adapts && !sameLayout(t, &found.typ, b.config.Mapping) {
@@ -110,19 +111,7 @@ func (b *builder) shape(l *layout) string {
 		}
 		shape.WriteByte(0)
 	}
-	for _, c := range b.columns {
-		switch c.source {
-		case sourceFile:
-			note(b.storedColumn(l, c), c.field.Type)
-		case sourceChangeType:
-			note(l.byName(string(c.physical)), c.field.Type)
-		case sourceHidden:
-			if property := materialisedProperty(c.hidden); property != "" {
-				note(l.byName(b.config.Property(property)), c.field.Type)
-			}
-		}
-	}
-	if b.config.Mapping == protocol.MappingID && !l.hasIDs {
+	if b.config.Mapping == protocol.MappingID && !k.layout.hasIDs {
 		shape.WriteByte(3) // to be refused
 	}
 	return shape.String()
@@ -130,11 +119,11 @@ func (b *builder) shape(l *layout) string {
 
 // numShapes is how many shapes the files' layouts have.
 func (b *builder) numShapes() int {
-	seen, shapes := map[*layout]bool{}, map[string]bool{}
+	seen, shapes := map[fileKind]bool{}, map[string]bool{}
 	for _, f := range b.files {
-		if !seen[f.layout] {
-			seen[f.layout] = true
-			shapes[b.shape(f.layout)] = true
+		if k := f.kind(); !seen[k] {
+			seen[k] = true
+			shapes[b.shape(k)] = true
 		}
 	}
 	return len(shapes)

@@ -123,19 +123,15 @@ func isWhole(k protocol.Kind) bool {
 // columns are to be adapted for what a file stores.
 func (b *builder) checkStored() error {
 	b.adapts = b.needsLayouts()
-	type kind struct {
-		layout     *layout
-		changeRows bool
-	}
-	checked := map[kind]bool{}
+	checked := map[fileKind]bool{}
 	for _, f := range b.files {
-		k := kind{f.layout, f.changeRows}
+		k := f.kind()
 		if checked[k] || f.layout == nil {
 			continue
 		}
 		checked[k] = true
 		for _, c := range b.columns {
-			stored, t := b.columnIn(f, c)
+			stored, t := b.columnIn(k, c)
 			if stored == nil {
 				continue
 			}
@@ -160,18 +156,26 @@ func storesNanoseconds(t *duck.Type) bool {
 		slices.ContainsFunc(t.Children, func(child duck.Type) bool { return storesNanoseconds(&child) })
 }
 
-// columnIn finds what a file stores of a column of the relation, and the type that it is read as; nil for nothing.
-func (b *builder) columnIn(f *dataFile, c column) (*layoutColumn, protocol.DataType) {
+// fileKind is what the columns of a relation that a file stores depend on.
+type fileKind struct {
+	layout     *layout
+	changeRows bool
+}
+
+func (f *dataFile) kind() fileKind { return fileKind{f.layout, f.changeRows} }
+
+// columnIn finds what files of a kind store of a column of the relation, and the type that it is read as; nil for nothing.
+func (b *builder) columnIn(k fileKind, c column) (*layoutColumn, protocol.DataType) {
 	switch c.source {
 	case sourceFile:
-		return b.storedColumn(f.layout, c), c.field.Type
+		return b.storedColumn(k.layout, c), c.field.Type
 	case sourceChangeType:
-		if f.changeRows {
-			return f.layout.byName(string(c.physical)), c.field.Type
+		if k.changeRows {
+			return k.layout.byName(string(c.physical)), c.field.Type
 		}
 	case sourceHidden:
 		if property := materialisedProperty(c.hidden); property != "" {
-			return f.layout.byName(b.config.Property(property)), c.field.Type
+			return k.layout.byName(b.config.Property(property)), c.field.Type
 		}
 	}
 	return nil, protocol.DataType{}
