@@ -138,7 +138,7 @@ var (
 
 func init() {
 	for _, table := range [][]*function{
-		stringFunctions, mathFunctions, dateFunctions, conditionalFunctions, collectionFunctions, lambdaFunctions, jsonFunctions,
+		castFunctions, stringFunctions, mathFunctions, dateFunctions, conditionalFunctions, collectionFunctions, lambdaFunctions, jsonFunctions,
 		miscFunctions, mysqlStringFunctions, mysqlMathFunctions, mysqlDateFunctions, mysqlJSONFunctions, mysqlMiscFunctions,
 	} {
 		register(table, scalar)

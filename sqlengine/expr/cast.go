@@ -313,6 +313,20 @@ func (c *casting) fromVariant(to protocol.DataType, x string) (string, bool) {
 	return c.duck(x, to), true
 }
 
+// cast is a cast that was written, not one that a rule makes: a literal counts with the type's digits from there on.
+func (b *binder) cast(e Expr, to protocol.DataType, try bool, at parse.Pos) (Expr, error) {
+	out, err := convert(e, to, b.ctx, try)
+	if err != nil {
+		return nil, placed(err, at)
+	}
+	if l, ok := out.(*Literal); ok && !l.folded {
+		same := *l
+		same.folded = true
+		out = &same
+	}
+	return out, nil
+}
+
 // bindCast binds CAST, TRY_CAST, e::type and CONVERT(e, type).
 func (b *binder) bindCast(n *parse.Cast) (Expr, error) {
 	e, err := b.bind(n.Operand)
@@ -323,14 +337,9 @@ func (b *binder) bindCast(n *parse.Cast) (Expr, error) {
 		return b.mysqlCast(n, e)
 	}
 	to := n.Type.Type
-	out, err := convert(e, to, b.ctx, n.Try)
+	out, err := b.cast(e, to, n.Try, n.At())
 	if err != nil {
-		return nil, placed(err, n.At())
-	}
-	if l, ok := out.(*Literal); ok && !l.folded {
-		same := *l
-		same.folded = true
-		out = &same
+		return nil, err
 	}
 	if n.Type.Length >= 0 && b.ctx.Dialect == MySQL && to.Kind == protocol.KindString {
 		return rawOf(tString, fmt.Sprintf("left({0}, %d)", n.Type.Length), out), nil

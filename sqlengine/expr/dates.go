@@ -69,8 +69,6 @@ var dateFunctions = []*function{
 	fn("make_ym_interval", inSpark, "[int] [int]", fixed(tMonths), "INTERVAL 0 MONTH", "to_years({0})", "to_months({0} * 12 + {1})").total(),
 	fn("make_dt_interval", inSpark, "[int] [int] [int] [double]", fixed(tDayTime), "INTERVAL 0 DAY", "to_days({0})", "(to_days({0}) + to_hours({1}))",
 		"(to_days({0}) + to_hours({1}) + to_minutes({2}))", "(to_days({0}) + to_hours({1}) + to_minutes({2}) + to_microseconds(CAST({3} * 1000000 AS BIGINT)))").total(),
-	custom("date", inSpark, "any", castCall(tDate)),
-	custom("timestamp", inSpark, "any", castCall(tTimestamp)),
 	custom("window_time", inSpark, "any", func(c *call) (Expr, error) {
 		return nil, notSupported(c.at, "time windows are for streams and are not supported")
 	}),
@@ -93,13 +91,6 @@ func (c *call) zoneName() string {
 		return "UTC"
 	}
 	return c.ctx.TimeZone
-}
-
-func castCall(t protocol.DataType) func(c *call) (Expr, error) {
-	return func(c *call) (Expr, error) {
-		e, err := convert(c.args[0], t, c.ctx, false)
-		return e, placed(err, c.at)
-	}
 }
 
 // wallClock is the text of a datetime operand as a DuckDB DATE or TIMESTAMP in the session's zone. DuckDB's date functions

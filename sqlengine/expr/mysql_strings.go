@@ -62,7 +62,7 @@ var mysqlStringFunctions = []*function{
 	}),
 	custom("format", inMySQL, "any bigint [string]", mysqlFormat),
 	custom("char", inMySQL, "any+", mysqlChar),
-	custom("convert", inMySQL, "any", castCall(tString)),
+	castFunction("convert", inMySQL, tString), // CONVERT(x USING utf8mb4)
 	fn("ascii", inMySQL, "string", asLong, "CASE WHEN {0} = '' THEN 0 ELSE CAST('0x' || left(hex({0}), 2) AS BIGINT) END").total(),
 	fn("ord", inBoth, "string", asLong, "CASE WHEN {0} = '' THEN 0 ELSE CAST('0x' || hex(left({0}, 1)) AS BIGINT) END").total(),
 	custom("hex", inMySQL, "any", mysqlHex),
