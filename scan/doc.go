@@ -19,8 +19,8 @@
 //	relation.go    Request, Relation, Report; builder.write is the whole way
 //	file.go        one data file, its path; diagnose.go names the file in DuckDB's errors
 //	layout.go      what the files store, remembered; footer.go finds their schemas, stored.go refuses what does not fit
-//	branch.go      files into branches, a branch into its SELECT; source.go writes its read_parquet, statistics.go what DuckDB
-//	               plans it with
+//	branch.go      files into branches; branch_sql.go writes the SELECT of one, facts.go its per-file values, source.go its
+//	               read_parquet, statistics.go what DuckDB plans it with
 //	adapt.go       nested, binary and other columns that DuckDB does not read right by itself; variant_nulls.go for variants
 //	partition.go   partition values; hidden.go the members of _metadata; vectors.go deletion vectors
 //	changes.go     the same for a range of commits

@@ -76,26 +76,3 @@ func (w *branchWriter) schemaMap() string {
 	}
 	return strings.Join(entries, ", ")
 }
-
-// leadWithTypical puts the file first whose number of rows is nearest to the mean: DuckDB takes that number times the number
-// of files for the rows of all.
-func (br *branch) leadWithTypical() {
-	total := int64(0)
-	for _, f := range br.files {
-		if f.records < 0 {
-			return
-		}
-		total += f.records
-	}
-	mean, best := total/int64(len(br.files)), 0
-	distance := func(i int) int64 {
-		d := br.files[i].records - mean
-		return max(d, -d)
-	}
-	for i := range br.files {
-		if distance(i) < distance(best) {
-			best = i
-		}
-	}
-	br.files[0], br.files[best] = br.files[best], br.files[0]
-}
