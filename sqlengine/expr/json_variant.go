@@ -170,7 +170,8 @@ func (c *casting) json(t protocol.DataType, x string) string {
 		return "CAST(CASE WHEN " + x + " IS NOT NULL THEN '{' || array_to_string(list_filter([" + strings.Join(pairs, ", ") + "], lambda pair: pair IS NOT NULL), ',') || '}' END AS JSON)"
 	case protocol.KindArray:
 		v := c.variable()
-		return "to_json(list_transform(" + x + ", lambda " + v + ": " + c.json(*t.Element, v) + "))"
+		item := "coalesce(CAST(" + c.json(*t.Element, v) + " AS VARCHAR), 'null')"
+		return "CAST('[' || array_to_string(list_transform(" + x + ", lambda " + v + ": " + item + "), ',') || ']' AS JSON)"
 	case protocol.KindMap:
 		v := c.variable()
 		key, ok := c.sql(*t.Key, tString, v+".key")
@@ -179,8 +180,10 @@ func (c *casting) json(t protocol.DataType, x string) string {
 		}
 		pair := "CAST(to_json(" + key + ") AS VARCHAR) || ':' || coalesce(CAST(" + c.json(*t.Value, v+".value") + " AS VARCHAR), 'null')"
 		return "CAST('{' || array_to_string(list_transform(map_entries(" + x + "), lambda " + v + ": " + pair + "), ',') || '}' AS JSON)"
+	case protocol.KindDecimal: // DuckDB's own would be a double
+		return "CAST(fraction_text(CAST(" + x + " AS VARCHAR)) AS JSON)"
 	case protocol.KindVariant:
-		return "CAST(" + x + " AS JSON)"
+		return "CAST(variant_json(" + x + ") AS JSON)"
 	case protocol.KindTimestamp:
 		return "to_json(strftime(" + localSQL(c.ctx.location(), x) + ", '%Y-%m-%dT%H:%M:%S.%g') || " + zoneSuffix(c.ctx) + ")"
 	case protocol.KindTimestampNTZ:

@@ -112,8 +112,10 @@ var macros = []string{
 	`CREATE MACRO variant_is_null(v) AS v IS NOT NULL AND variant_typeof(v) = 'VARIANT_NULL'`,
 	`CREATE MACRO variant_items(v) AS CASE WHEN starts_with(variant_typeof(v), 'ARRAY') THEN TRY_CAST(v AS VARIANT[]) WHEN starts_with(variant_typeof(v), 'OBJECT') THEN list_transform(json_extract(CAST(v AS JSON), '$.*'), lambda j: CAST(j AS VARIANT)) END`,
 	`CREATE MACRO variant_item_keys(v) AS CASE WHEN starts_with(variant_typeof(v), 'ARRAY') THEN list_transform(TRY_CAST(v AS VARIANT[]), lambda j: CAST(NULL AS VARCHAR)) WHEN starts_with(variant_typeof(v), 'OBJECT') THEN json_keys(CAST(v AS JSON)) END`,
-	`CREATE MACRO variant_json(v) AS CAST(CAST(v AS JSON) AS VARCHAR)`,
-	`CREATE MACRO variant_text(v) AS CASE WHEN variant_typeof(v) = 'VARCHAR' THEN CAST(v AS VARCHAR) WHEN variant_typeof(v) = 'VARIANT_NULL' THEN NULL ELSE CAST(CAST(v AS JSON) AS VARCHAR) END`,
+	// Text of a JSON document whose decimals end without zeros: 1.5, not 1.50. A double's text never ends in one, but for 1.0.
+	`CREATE MACRO json_trimmed(t) AS regexp_replace(t, '("(?:\\.|[^"\\])*")|(\.[0-9]*[1-9])0+\b|\.00+\b', '\1\2', 'g')`,
+	`CREATE MACRO variant_json(v) AS json_trimmed(CAST(CAST(v AS JSON) AS VARCHAR))`,
+	`CREATE MACRO variant_text(v) AS CASE WHEN variant_typeof(v) = 'VARCHAR' THEN CAST(v AS VARCHAR) WHEN variant_typeof(v) = 'VARIANT_NULL' THEN NULL ELSE variant_json(v) END`,
 
 	// ---- the schema of a variant, by its JSON text ----
 

@@ -307,6 +307,15 @@ try_parse_json('{bad') ¦ variant ¦ NULL
 variant_get(parse_json('{"a":1}'), '$.a', 'int') ¦ int ¦ 1
 try_variant_get(parse_json('{"a":"x"}'), '$.a', 'int') ¦ int ¦ NULL
 to_json(parse_json('{"a":1,"b":"x"}')) ¦ string ¦ {"a":1,"b":"x"}
+to_json(CAST(1.50 AS VARIANT)) ¦ string ¦ 1.5
+to_json(CAST(-20.00 AS VARIANT)) ¦ string ¦ -20
+to_json(CAST(1.05001 AS VARIANT)) ¦ string ¦ 1.05001
+to_json(CAST(100 AS VARIANT)) ¦ string ¦ 100
+CAST(CAST(1.50 AS VARIANT) AS STRING) ¦ string ¦ 1.5
+CAST(parse_json('"1.50"') AS STRING) ¦ string ¦ 1.50
+to_json(parse_json('{"a.10":"1.50 \\" 2.500", "b": "\\\\"}')) ¦ string ¦ {"a.10":"1.50 \" 2.500","b":"\\"}
+to_json(named_struct('v', CAST(array(1.50, 2.25) AS VARIANT), 'd', CAST(1.50 AS DECIMAL(5,2)))) ¦ string ¦ {"v":[1.5,2.25],"d":1.50}
+to_json(array(12345678901234567890.12, CAST(-0.05 AS DECIMAL(2,2)))) ¦ string ¦ [12345678901234567890.12,-0.05]
 to_json(named_struct('a', 1, 'b', CAST(NULL AS INT), 'c', array(1, NULL))) ¦ string ¦ {"a":1,"c":[1,null]}
 get_json_object('{"a":{"b":1}}', '$.a.b') ¦ string ¦ 1
 from_json('{"a":1}', 'struct<a:int,b:string>') ¦ struct<a:int,b:string> ¦ {'a': 1, 'b': NULL}
