@@ -5,6 +5,7 @@ TIME    ?= 30s
 JOBS    ?= tpch tpch-dv point open
 SCALE   ?= small
 RUNS    ?= 3
+ENGINES ?=
 
 .PHONY: help build test test-race lint fmt bench interop fuzz corpus oracle rewrite clean ci
 
@@ -36,9 +37,9 @@ oracle: build ## every table that Spark wrote while its behaviour was recorded
 interop: build ## what other engines wrote is read equal (needs ../shared)
 	$(MAKE) corpus oracle
 
-bench: build ## ratios against other engines (needs ../shared/peers, set up); JOBS, SCALE=small|full, RUNS
+bench: build ## ratios against other engines (needs ../shared/peers, set up); JOBS, SCALE=small|full, RUNS, ENGINES=raw,polars,...
 	@test -f $(SHARED)/peers/bench/bench.py || { echo "bench: $(SHARED)/peers is not beside the project"; exit 1; }
-	python3 $(SHARED)/peers/bench/bench.py $(JOBS) --scale $(SCALE) --repetitions $(RUNS) --deltasql ./deltasql --door exec
+	python3 $(SHARED)/peers/bench/bench.py $(JOBS) --scale $(SCALE) --repetitions $(RUNS) --deltasql ./deltasql --door exec $(if $(ENGINES),--engines $(ENGINES))
 
 fuzz: ## every fuzz target for TIME each
 	@set -e; for package in $$($(GO) list ./...); do \
