@@ -203,22 +203,29 @@ func plain(v any) string {
 	return fmt.Sprint(v)
 }
 
+// openWithMacros is a DuckDB in which every macro is defined.
+func openWithMacros(t *testing.T) *duck.Instance {
+	t.Helper()
+	in, err := duck.Open(duck.Config{TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	for _, macro := range expr.Macros() {
+		if err := in.Exec(context.Background(), macro); err != nil {
+			t.Errorf("%s: %v", macro, err)
+		}
+	}
+	return in
+}
+
 // TestRecordedQueries runs the reference's query scripts over DuckDB tables and compares names, types, rows and error classes.
 func TestRecordedQueries(t *testing.T) {
 	files, _ := filepath.Glob(recorded + "/*.json")
 	if len(files) == 0 {
 		t.Skipf("no recorded queries at %s", recorded)
 	}
-	in, err := duck.Open(duck.Config{TempDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	for _, macro := range expr.Macros() {
-		if err := in.Exec(context.Background(), macro); err != nil {
-			t.Errorf("%s: %v", macro, err)
-		}
-	}
+	in := openWithMacros(t)
 	for _, file := range files {
 		if strings.Contains(file, "partition_pruning") {
 			continue // it is about stored partition values: empty ones are NULL
@@ -351,16 +358,7 @@ func TestRecordedMySQLQueries(t *testing.T) {
 	if len(files) == 0 {
 		t.Skipf("no recorded queries at %s", recordedMySQL)
 	}
-	in, err := duck.Open(duck.Config{TempDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	for _, macro := range expr.Macros() {
-		if err := in.Exec(context.Background(), macro); err != nil {
-			t.Errorf("%s: %v", macro, err)
-		}
-	}
+	in := openWithMacros(t)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) { runMySQLScript(t, in, file) })
 	}

@@ -113,26 +113,20 @@ func index() parameterOf {
 func element(t protocol.DataType) parameterOf { return parameterOf{of: t} }
 
 // arrayArg binds argument i, which must be an array.
-func (c *call) arrayArg(i int) (Expr, error) {
-	e, err := c.bind(c.node.Args[i].Expr)
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.accept(e, "array")
-	if err != nil {
-		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "argument %d of %s must be an array, not %s", i+1, c.name, e.Type())
-	}
-	return out, nil
-}
+func (c *call) arrayArg(i int) (Expr, error) { return c.collectionArg(i, "array", "an array") }
 
-func (c *call) mapArg(i int) (Expr, error) {
+// mapArg binds argument i, which must be a map.
+func (c *call) mapArg(i int) (Expr, error) { return c.collectionArg(i, "map", "a map") }
+
+// collectionArg binds argument i, which must be of a kind; what names it in the message.
+func (c *call) collectionArg(i int, kind, what string) (Expr, error) {
 	e, err := c.bind(c.node.Args[i].Expr)
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.accept(e, "map")
+	out, err := c.accept(e, kind)
 	if err != nil {
-		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "argument %d of %s must be a map, not %s", i+1, c.name, e.Type())
+		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "argument %d of %s must be %s, not %s", i+1, c.name, what, e.Type())
 	}
 	return out, nil
 }

@@ -143,7 +143,13 @@ func roundedType(t protocol.DataType, digits int) protocol.DataType {
 }
 
 // round rounds half away from zero, in decimal for decimals; a double is rounded by the digits it shows, as Spark does.
-func round(c *call) (Expr, error) {
+func round(c *call) (Expr, error) { return c.rounded("round", "round") }
+
+// bround rounds half to even.
+func bround(c *call) (Expr, error) { return c.rounded("decimal_round_even", "round_even") }
+
+// rounded rounds the first argument by exact for decimals and integers, and by float for the rest.
+func (c *call) rounded(exact, float string) (Expr, error) {
 	digits, err := c.digits()
 	if err != nil {
 		return nil, err
@@ -152,13 +158,13 @@ func round(c *call) (Expr, error) {
 	t := e.Type()
 	switch {
 	case t.Kind == protocol.KindDecimal:
-		return castTo(roundedType(t, digits), fmt.Sprintf("round({0}, %d)", digits), e), nil
+		return castTo(roundedType(t, digits), fmt.Sprintf("%s({0}, %d)", exact, digits), e), nil
 	case isIntegral(t) && digits >= 0:
 		return e, nil
 	case isIntegral(t):
-		return castTo(t, fmt.Sprintf("round(CAST({0} AS DECIMAL(20,0)), %d)", digits), e), nil
+		return castTo(t, fmt.Sprintf("%s(CAST({0} AS DECIMAL(20,0)), %d)", exact, digits), e), nil
 	}
-	return castTo(t, fmt.Sprintf("round({0}, %d)", digits), e), nil
+	return castTo(t, fmt.Sprintf("%s({0}, %d)", float, digits), e), nil
 }
 
 func (c *call) digits() (int, error) {
@@ -170,25 +176,6 @@ func (c *call) digits() (int, error) {
 		return 0, mismatch(c.at, "NON_FOLDABLE_INPUT", "the number of digits of %s must be a constant", c.name)
 	}
 	return int(max(min(n, maxPrecision), -maxPrecision)), nil
-}
-
-// bround rounds half to even.
-func bround(c *call) (Expr, error) {
-	digits, err := c.digits()
-	if err != nil {
-		return nil, err
-	}
-	e := c.args[0]
-	t := e.Type()
-	switch {
-	case t.Kind == protocol.KindDecimal:
-		return castTo(roundedType(t, digits), fmt.Sprintf("decimal_round_even({0}, %d)", digits), e), nil
-	case isIntegral(t) && digits >= 0:
-		return e, nil
-	case isIntegral(t):
-		return castTo(t, fmt.Sprintf("decimal_round_even(CAST({0} AS DECIMAL(20,0)), %d)", digits), e), nil
-	}
-	return castTo(t, fmt.Sprintf("round_even({0}, %d)", digits), e), nil
 }
 
 // pmod is the remainder with the sign of the divisor.
