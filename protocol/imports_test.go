@@ -24,6 +24,7 @@ var layers = map[string]int{
 	"sqlengine/mysqlcompat": 160,
 	"sqlengine/meta":        150,
 	"sqlengine/duckgen":     140,
+	"sqlengine/change":      135,
 	"sqlengine/bind":        130,
 	"sqlengine/expr":        120,
 	"sqlengine/parse":       110,
