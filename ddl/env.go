@@ -1,0 +1,48 @@
+package ddl
+
+import (
+	"deltasql/protocol"
+	"deltasql/txn"
+)
+
+// Env is what a change of a table takes from outside.
+type Env struct {
+	NewID     func() string // a fresh UUID as text
+	NowMillis int64         // milliseconds since 1970
+	// SessionDefaults are the session's settings below spark.databricks.delta.properties.defaults., with or without that
+	// prefix. They are written into tables as they are made; a table that is there ignores them.
+	SessionDefaults map[string]string
+}
+
+// State is a table as it is.
+type State struct {
+	Config   *protocol.TableConfig
+	Domains  map[string]protocol.DomainMetadata // live ones, by name
+	NumFiles int
+}
+
+// Change is what a statement writes; nil parts stay as they are.
+type Change struct {
+	Protocol  *protocol.Protocol
+	Metadata  *protocol.Metadata
+	Domains   []protocol.DomainMetadata
+	Operation txn.Operation
+	Warnings  []string
+}
+
+// CreateSpec is a table as a statement wants it.
+type CreateSpec struct {
+	Table       string  // the table as the user named it, for messages
+	Description *string // COMMENT
+	// Schema is a struct. Field metadata carry the comment, CURRENT_DEFAULT, the generation expression, the identity and the
+	// CHAR or VARCHAR type; a field that is not nullable is NOT NULL. Expressions have been checked by the caller.
+	Schema           protocol.DataType
+	PartitionColumns []string
+	ClusterBy        [][]string // paths of logical names; nil is no CLUSTER BY, an empty list is CLUSTER BY NONE
+	Properties       map[string]string
+	Constraints      map[string]string // CHECK constraints: name to SQL text
+	AsSelect         bool
+	OrReplace        bool
+	UserColumns      bool // columns were written; without them and without a query an existing log is adopted
+	External         bool // LOCATION or a path was given
+}
