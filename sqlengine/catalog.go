@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -138,6 +139,16 @@ func (c *catalog) databases(ctx context.Context) ([]string, error) {
 			out = append(out, name)
 		}
 	}
+	entries, err := c.entryNames(ctx, databaseFolder)
+	if err != nil {
+		return nil, err
+	}
+	for _, lower := range entries {
+		entry, err := c.databaseEntry(ctx, lower)
+		if err == nil && entry != nil && entry.Location != "" && !slices.ContainsFunc(out, func(known string) bool { return strings.EqualFold(known, lower) }) {
+			out = append(out, entry.Name)
+		}
+	}
 	sort.Strings(out)
 	return out, nil
 }
@@ -150,6 +161,14 @@ func (c *catalog) database(ctx context.Context, name string) (string, error) {
 	if plainName(name) && isFolder(filepath.Join(c.root, name)) && !isTable(filepath.Join(c.root, name)) {
 		if exact, err := pickName(ctx, c.root, name); err != nil || exact != "" {
 			return exact, err
+		}
+	}
+	if plainName(name) {
+		if entry, err := c.databaseEntry(ctx, name); err != nil || entry != nil && entry.Location != "" {
+			if err != nil {
+				return "", err
+			}
+			return entry.Name, nil
 		}
 	}
 	all, err := c.databases(ctx)
@@ -201,7 +220,17 @@ func pickName(ctx context.Context, folder, name string) (string, error) {
 // places are the folders in which a database's tables lie, in the order in which they are searched.
 func (c *catalog) places(ctx context.Context, database string) ([]string, error) {
 	if database != defaultDatabase {
-		return []string{filepath.Join(c.root, database)}, nil
+		own := filepath.Join(c.root, database)
+		if isFolder(own) {
+			return []string{own}, nil
+		}
+		if entry, err := c.databaseEntry(ctx, database); err != nil || entry != nil && entry.Location != "" {
+			if err != nil {
+				return nil, err
+			}
+			return []string{entry.Location}, nil
+		}
+		return []string{own}, nil
 	}
 	own, err := pickName(ctx, c.root, defaultDatabase)
 	if err != nil {
@@ -236,6 +265,12 @@ func (c *catalog) find(ctx context.Context, database, name string) (string, erro
 			return path, nil
 		}
 	}
+	if t, err := c.external(ctx, database, name); err != nil || t != nil {
+		if err != nil {
+			return "", err
+		}
+		return t.Location, nil
+	}
 	if database == defaultDatabase && strings.EqualFold(name, filepath.Base(c.root)) && isTable(c.root) {
 		return c.root, nil
 	}
@@ -266,6 +301,13 @@ func (c *catalog) tables(ctx context.Context, database string) ([]string, error)
 				add(name)
 			}
 		}
+	}
+	externals, err := c.externals(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range externals {
+		add(name)
 	}
 	if database == defaultDatabase && isTable(c.root) {
 		add(filepath.Base(c.root))

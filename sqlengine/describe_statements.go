@@ -184,9 +184,24 @@ func (st *statement) describeDatabase(s *parse.Describe) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.metaResult(meta.Pairs("info_name", "info_value", [][2]string{
-		{"Catalog Name", catalogName}, {"Namespace Name", database}, {"Comment", ""}, {"Location", "file:" + places[0]}, {"Owner", ""},
-	}))
+	entry, err := catalog.databaseEntry(st.ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil {
+		entry = &databaseEntry{}
+	}
+	pairs := [][2]string{
+		{"Catalog Name", catalogName}, {"Namespace Name", database}, {"Comment", entry.Comment}, {"Location", "file:" + places[0]}, {"Owner", ""},
+	}
+	if s.Extended {
+		properties := make([]string, len(entry.Properties))
+		for i, p := range entry.Properties {
+			properties[i] = "(" + p[0] + "," + p[1] + ")"
+		}
+		pairs = append(pairs, [2]string{"Properties", strings.Join(properties, ", ")})
+	}
+	return st.metaResult(meta.Pairs("info_name", "info_value", pairs))
 }
 
 func (st *statement) describeDetail(s *parse.Describe) (*Result, error) {

@@ -12,6 +12,8 @@ import (
 	"deltasql/protocol"
 	"deltasql/scan/duck"
 	"deltasql/sqlengine/expr"
+
+	"github.com/google/uuid"
 )
 
 // Version is deltasql's own version.
@@ -131,3 +133,6 @@ func (e *Engine) Close() error {
 	e.instance = nil
 	return err
 }
+
+// newID makes the random ids of tables, files and commits.
+func newID() string { return uuid.NewString() }

@@ -82,6 +82,12 @@ func (s *Session) Database() string {
 	return s.database
 }
 
+func (s *Session) setDatabase(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.database = name
+}
+
 // Warnings are those of the last statement that has ended or given its result.
 func (s *Session) Warnings() []Warning {
 	s.mu.Lock()

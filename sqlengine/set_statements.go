@@ -31,9 +31,7 @@ func (st *statement) use(s *parse.Use) (*Result, error) {
 	if err != nil {
 		return nil, at(err, name)
 	}
-	st.session.mu.Lock()
-	st.session.database = database
-	st.session.mu.Unlock()
+	st.session.setDatabase(database)
 	return &Result{}, nil
 }
 

@@ -92,6 +92,12 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.dropView(s)
 	case *parse.Refresh:
 		return st.refresh(s)
+	case *parse.CreateDatabase:
+		return st.createDatabase(s)
+	case *parse.DropDatabase:
+		return st.dropDatabase(s)
+	case *parse.DropTable:
+		return st.dropTable(s)
 	case *parse.Unsupported:
 		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "%s is not supported by this version, which reads tables", s.Verb).
 			At(s.Pos.Line, s.Pos.Column)

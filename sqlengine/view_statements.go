@@ -61,9 +61,8 @@ func (st *statement) createView(s *parse.CreateView) (*Result, error) {
 			return nil, place(viewExists(v))
 		}
 	default:
-		if st.session.options.ReadOnly {
-			return nil, place(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "CREATE VIEW is refused: the session is read-only").
-				WithHint("a temporary view needs no writing"))
+		if err := st.mayWrite("CREATE VIEW", s.Pos); err != nil {
+			return nil, err
 		}
 		if v.Database, err = st.session.engine.catalog.database(st.ctx, database); err != nil {
 			return nil, at(err, s.Name)
@@ -155,8 +154,8 @@ func (st *statement) dropView(s *parse.DropView) (*Result, error) {
 		st.session.mu.Unlock()
 		return &Result{}, nil
 	}
-	if st.session.options.ReadOnly {
-		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "DROP VIEW is refused: the session is read-only").At(s.Pos.Line, s.Pos.Column)
+	if err := st.mayWrite("DROP VIEW", s.Pos); err != nil {
+		return nil, err
 	}
 	catalog := st.session.engine.catalog
 	if database, err = catalog.database(st.ctx, database); err != nil {

@@ -34,8 +34,8 @@ func TestViews(t *testing.T) {
 
 	other := openSession(t, openEngine(t, Options{Catalog: root, ReadOnly: true}), SessionOptions{})
 	want(t, other, "SELECT n FROM default.V", `[2]`)
-	refuse(t, other, "CREATE VIEW w AS SELECT 1 AS x", "DELTASQL_UNSUPPORTED_STATEMENT")
-	refuse(t, other, "DROP VIEW v", "DELTASQL_UNSUPPORTED_STATEMENT")
+	refuse(t, other, "CREATE VIEW w AS SELECT 1 AS x", "DELTASQL_READ_ONLY")
+	refuse(t, other, "DROP VIEW v", "DELTASQL_READ_ONLY")
 	want(t, other, "CREATE TEMPORARY VIEW v AS SELECT 'mine' AS x")
 	want(t, other, "SELECT * FROM v", `["mine"]`)
 	want(t, other, "SHOW VIEWS", `["","v",true]`, `["default","v",false]`)

@@ -94,28 +94,14 @@ func (v *view) check(database, name string) error {
 
 // views lists the stored views of a database, sorted by name.
 func (c *catalog) views(ctx context.Context, database string) ([]string, error) {
-	var names []string
-	folder := viewFolder + url.PathEscape(strings.ToLower(database)) + "/"
-	for info, err := range c.files.List(ctx, folder, "") {
-		if errors.Is(err, store.ErrNotFound) {
-			break
-		}
-		if err != nil {
-			return nil, protocol.NewError("DELTASQL_STORAGE", "the views of database %s cannot be listed", database).WithCause(err)
-		}
-		escaped, ok := strings.CutSuffix(strings.TrimPrefix(info.Name, folder), ".json")
-		if !ok {
-			continue
-		}
-		lower, err := url.PathUnescape(escaped)
-		if err != nil {
-			continue
-		}
-		name := lower
+	names, err := c.entryNames(ctx, viewFolder+url.PathEscape(strings.ToLower(database))+"/")
+	if err != nil {
+		return nil, err
+	}
+	for i, lower := range names {
 		if v, err := c.view(ctx, database, lower); err == nil && v != nil {
-			name = v.Name
+			names[i] = v.Name
 		}
-		names = append(names, name)
 	}
 	sort.Strings(names)
 	return names, nil
@@ -123,27 +109,11 @@ func (c *catalog) views(ctx context.Context, database string) ([]string, error) 
 
 // putView stores a view; where one is there, it answers store.ErrExists unless it may replace it.
 func (c *catalog) putView(ctx context.Context, v *view, replace bool) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	file := viewFile(v.Database, v.Name)
-	if replace {
-		err = c.files.Put(ctx, file, data)
-	} else {
-		_, err = c.files.PutIfAbsent(ctx, file, data)
-	}
-	if err != nil && !errors.Is(err, store.ErrExists) {
-		return protocol.NewError("DELTASQL_STORAGE", "view %s.%s cannot be stored", v.Database, v.Name).WithCause(err)
-	}
-	return err
+	return c.putEntry(ctx, viewFile(v.Database, v.Name), "view "+v.Database+"."+v.Name, v, replace)
 }
 
 func (c *catalog) dropView(ctx context.Context, database, name string) error {
-	if err := c.files.Delete(ctx, viewFile(database, name)); err != nil {
-		return protocol.NewError("DELTASQL_STORAGE", "view %s.%s cannot be removed", database, name).WithCause(err)
-	}
-	return nil
+	return c.dropEntry(ctx, viewFile(database, name), "view "+database+"."+name)
 }
 
 // qualified is the view's name for messages, and unique among views.
