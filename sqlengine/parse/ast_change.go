@@ -199,7 +199,7 @@ type (
 		Uniform    *int64 // UPGRADE UNIFORM (ICEBERG_COMPAT_VERSION = n)
 	}
 
-	// Vacuum is VACUUM t.
+	// Vacuum is VACUUM t | 'path' with LITE | FULL, RETAIN n HOURS, USING INVENTORY and DRY RUN in any order.
 	Vacuum struct {
 		Pos       Pos
 		Table     Name
@@ -225,17 +225,25 @@ type (
 		PartitionBy  []PartitionColumn
 	}
 
-	// Maintain is a statement about one table with few options: FSCK REPAIR TABLE, MSCK REPAIR TABLE, CHECK TABLE,
-	// REPAIR TABLE, ANALYZE TABLE, GENERATE, CHECKPOINT, COMPACT LOG, CLEAN LOG, REPAIR CHECKSUM.
+	// Maintain is a statement about tables with few options: FSCK REPAIR TABLE, MSCK REPAIR TABLE, CHECK TABLE, REPAIR TABLE,
+	// ANALYZE TABLE, ANALYZE TABLES, GENERATE, CHECKPOINT, COMPACT LOG, CLEAN LOG, REPAIR CHECKSUM, EXPORT TABLE.
 	Maintain struct {
-		Pos      Pos
-		Verb     string // the words above, upper case
-		Tables   []Name
-		DryRun   bool
-		Delta    bool   // ANALYZE ... COMPUTE DELTA STATISTICS
-		Mode     string // GENERATE's mode; ANALYZE's "NOSCAN"
-		Columns  []Name // ANALYZE ... FOR COLUMNS
-		From, To *int64 // COMPACT LOG
+		Pos     Pos
+		Verb    string // the words above, upper case
+		Tables  []Name
+		DryRun  bool
+		Compute bool // ANALYZE ... COMPUTE STATISTICS; without it, MySQL's ANALYZE TABLE
+		Delta   bool // ANALYZE ... COMPUTE DELTA STATISTICS
+		// Mode is GENERATE's mode as written; ANALYZE's "NOSCAN"; FSCK's "METADATA ONLY", "VERIFY ALL FILES" or
+		// "VERIFY FILES"; MSCK's "ADD", "DROP" or "SYNC"; MySQL's options of CHECK and REPAIR TABLE.
+		Mode          string
+		Columns       []Name // ANALYZE ... FOR COLUMNS
+		AllColumns    bool   // ANALYZE ... FOR ALL COLUMNS
+		Partition     bool   // ANALYZE ... PARTITION, which is refused
+		In            Name   // ANALYZE TABLES IN database
+		After, Before Expr   // FSCK ... VERIFY FILES MODIFIED BETWEEN After AND Before
+		From, To      *int64 // COMPACT LOG; From is the version of EXPORT TABLE
+		Path          string // EXPORT TABLE ... TO
 	}
 
 	// Transaction is BEGIN, START TRANSACTION, COMMIT, ROLLBACK, SAVEPOINT, RELEASE SAVEPOINT, ROLLBACK TO.
@@ -269,7 +277,7 @@ type (
 		Name      Ident
 		Immediate Expr
 		Using     []Arg
-		Into      []string
+		Into      []string // EXECUTE IMMEDIATE ... INTO variables
 	}
 
 	// Deallocate is DEALLOCATE|DROP PREPARE name.

@@ -29,6 +29,7 @@ type ColumnDef struct {
 	References *ForeignKey
 	First      bool   // position
 	After      *Ident // position
+	Backfill   bool   // DEFAULT e BACKFILL: rows that are there get the default, too
 	Ignored    []Ignored
 }
 
@@ -37,7 +38,7 @@ type ColumnDef struct {
 type Identity struct {
 	Pos           Pos
 	Always        bool
-	Start, Step   *int64
+	Start, Step   *int64 // nil where not given
 	AutoIncrement bool
 }
 
@@ -215,8 +216,10 @@ type (
 		To     Ident
 	}
 
-	// ChangeColumn is ALTER/CHANGE/MODIFY COLUMN; what is nil or false stays as it is. MySQL's MODIFY and CHANGE give the whole
-	// definition anew (Whole): what it leaves out is dropped, and Rename is set for CHANGE old new.
+	// ChangeColumn is ALTER/CHANGE/MODIFY COLUMN; what is nil or false stays as it is. MySQL's MODIFY, and its CHANGE old new, give
+	// the whole definition anew (Whole): what it leaves out is dropped, and the other fields but Column and Rename are not set.
+	// Spark's CHANGE a b INT is no Whole: it gives Rename, where b is another name, and Type. ALTER COLUMN a ..., b ... is one
+	// ChangeColumn a column.
 	ChangeColumn struct {
 		Pos         Pos
 		Column      Name
@@ -250,12 +253,14 @@ type (
 	// AddForeignKey is ADD [CONSTRAINT n] FOREIGN KEY.
 	AddForeignKey struct{ Key ForeignKey }
 
-	// DropConstraint is DROP CONSTRAINT [IF EXISTS] n, DROP CHECK n, DROP PRIMARY KEY, DROP INDEX|KEY|FOREIGN KEY n.
+	// DropConstraint is DROP CONSTRAINT [IF EXISTS] n, DROP CHECK n, DROP PRIMARY KEY, DROP INDEX|KEY|FOREIGN KEY n. Name is nil for
+	// PRIMARY KEY, and for Databricks' DROP FOREIGN KEY (columns), whose Columns are set.
 	DropConstraint struct {
 		Pos      Pos
 		Kind     string // "CONSTRAINT", "CHECK", "PRIMARY KEY", "FOREIGN KEY", "INDEX"
 		IfExists bool
 		Name     *Ident
+		Columns  []Ident
 	}
 
 	// SetProperties is SET TBLPROPERTIES (...).
