@@ -51,7 +51,9 @@ func (m FieldMetadata) WithoutDefault() FieldMetadata {
 }
 
 // WithGeneration sets the SQL text of a generated column.
-func (m FieldMetadata) WithGeneration(sql string) FieldMetadata { return m.WithText(metaGeneration, sql) }
+func (m FieldMetadata) WithGeneration(sql string) FieldMetadata {
+	return m.WithText(metaGeneration, sql)
+}
 
 // WithIdentity makes an identity column, or moves the mark of one.
 func (m FieldMetadata) WithIdentity(id Identity) FieldMetadata {
