@@ -1,0 +1,145 @@
+package bind
+
+import (
+	"context"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
+)
+
+// Builder binds a statement that is more than one query: its parts share common table expressions and the numbers of their relations,
+// and the caller puts them together. Finish prepares what has been built.
+type Builder struct {
+	b *binder
+	p place
+}
+
+// NewBuilder begins a statement.
+func NewBuilder(ctx context.Context, opts Options) *Builder {
+	return &Builder{b: &binder{ctx: ctx, opts: opts}, p: place{context: opts.Context}}
+}
+
+// Catch turns a panic of the binder into an error; it is deferred by whoever uses a Builder.
+func Catch(err *error) { catch(err) }
+
+// Context is the session as the statement sees it.
+func (b *Builder) Context() *expr.Context { return b.p.context }
+
+// In is a builder of the same statement that reads texts as another session would: the dialect of stored expressions is Spark's.
+func (b *Builder) In(context *expr.Context) *Builder {
+	p := b.p
+	p.context = context
+	return &Builder{b: b.b, p: p}
+}
+
+// With binds common table expressions and makes them visible to what is bound later.
+func (b *Builder) With(with []parse.CTE, recursive bool) ([]*expr.CTE, error) {
+	var out []*expr.CTE
+	for i := range with {
+		cte, err := b.b.cte(&with[i], recursive, b.p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cte)
+		b.p.ctes = &cteFrame{name: with[i].Name.Name, cte: cte, outer: b.p.ctes}
+	}
+	return out, nil
+}
+
+// Query binds a query that sees nothing but the common table expressions.
+func (b *Builder) Query(q *parse.Query) (*expr.Query, error) { return b.b.query(q, b.p) }
+
+// Relation makes a relation with a fresh number.
+func (b *Builder) Relation(kind expr.RelKind, name string) *expr.Relation {
+	return b.b.relation(kind, name)
+}
+
+// Derived is a relation over a query.
+func (b *Builder) Derived(q *expr.Query, name string) *expr.Relation { return b.b.derived(q, name) }
+
+// Scan is a relation over what a catalog found.
+func (b *Builder) Scan(found Resolved, name string, at parse.Pos) (*expr.Relation, error) {
+	return b.b.resolved(found, name, at, b.p)
+}
+
+// Item is one output column of a block that a Builder makes.
+type Item struct {
+	Name  string
+	Value expr.Expr
+}
+
+// Block is the query that computes items over a relation (nil: one row without columns).
+func (b *Builder) Block(from expr.From, items []Item) *expr.Query {
+	s := &expr.Select{From: from, Visible: len(items)}
+	columns := make([]expr.OutputColumn, len(items))
+	for i, it := range items {
+		s.Items = append(s.Items, it.Value)
+		columns[i] = expr.OutputColumn{Name: it.Name, Type: it.Value.Type(), Nullable: it.Value.Nullable()}
+	}
+	q := &expr.Query{Body: s}
+	b.b.output(q, columns)
+	return q
+}
+
+// Scope is what the names of an expression can mean.
+type Scope struct{ s *scope }
+
+// Over is the scope of a relation whose columns path qualifies.
+func Over(r *expr.Relation, path ...string) Scope { return Scope{relationScope(r, path)} }
+
+// Named is the scope of columns that are expressions already.
+func Named(items []Item, path ...string) Scope {
+	t := &table{path: path}
+	for _, it := range items {
+		t.columns = append(t.columns, column{name: it.Name, value: it.Value})
+	}
+	return Scope{&scope{columns: t.columns, tables: []*table{t}}}
+}
+
+// Beside is the scope of two relations side by side.
+func (s Scope) Beside(o Scope) Scope { return Scope{beside(s.s, o.s)} }
+
+// From binds a FROM item.
+func (b *Builder) From(f parse.From) (expr.From, Scope, error) {
+	from, sc, err := b.b.from(f, b.p, nil)
+	return from, Scope{sc}, err
+}
+
+// Expression binds an expression over a scope, as WHERE would: neither aggregates nor window functions may stand in it.
+func (b *Builder) Expression(e parse.Expr, s Scope) (expr.Expr, error) {
+	return expr.Bind(b.where(s), e)
+}
+
+// Condition binds an expression over a scope and makes a boolean of it by the dialect's rules.
+func (b *Builder) Condition(e parse.Expr, s Scope) (expr.Expr, error) {
+	return b.where(s).condition(e)
+}
+
+func (b *Builder) where(s Scope) *env {
+	if s.s == nil {
+		return b.b.constants(b.p)
+	}
+	return &env{b: b.b, place: b.p, scope: s.s.under(b.p.outer), clause: clauseWhere}
+}
+
+// Field takes a member of a struct.
+func Field(e expr.Expr, name protocol.LogicalName) (expr.Expr, error) {
+	return fieldOf(e, parse.Ident{Name: string(name)})
+}
+
+// Finish prepares the scans of the statement's query: the columns it reads and the conditions that may skip files.
+func (b *Builder) Finish(q *expr.Query) {
+	prune(q)
+	pushDown(q)
+}
+
+// Volatile tells whether an expression may give another value each time it is evaluated.
+func Volatile(e expr.Expr) bool { return volatile(e) }
+
+// VolatileQuery tells whether a query holds an expression that may give another value each time it is evaluated.
+func VolatileQuery(q *expr.Query) bool {
+	found := false
+	walkQuery(q, func(e expr.Expr) { found = found || volatile(e) })
+	return found
+}
