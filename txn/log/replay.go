@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"deltasql/protocol"
+	"deltasql/txn/store"
 )
 
 // errUnfit marks a compaction file that cannot stand for its commits.
@@ -32,6 +33,11 @@ func (t *Table) build(ctx context.Context, segment *Segment, s *state) (*Snapsho
 	if err := t.replay(ctx, segment, s); err != nil {
 		return nil, err
 	}
+	return t.finish(ctx, segment, s, anchor, anchorInfo)
+}
+
+// finish makes the snapshot of a state to which everything is applied.
+func (t *Table) finish(ctx context.Context, segment *Segment, s *state, anchor string, anchorInfo store.FileInfo) (*Snapshot, error) {
 	if s.protocol == nil || s.metadata == nil {
 		missing := "protocol"
 		if s.protocol != nil {

@@ -20,6 +20,7 @@ type Snapshot struct {
 	state     *state
 	// unreadable is what the protocol's negotiation says, see Table.Inspect.
 	unreadable error
+	overlay    bool // made by Overlay
 	// anchor is the file whose identity tells that the log at this place is still the one the snapshot was read from.
 	anchor, anchorTag string
 

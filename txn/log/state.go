@@ -31,6 +31,7 @@ type state struct {
 	sizeBytes int64
 	vectors   int
 	deleted   int64 // rows hidden by the vectors of live files
+	totals    *totals
 	index     *fileIndex
 	warnings  []string
 
@@ -52,6 +53,7 @@ func (s *state) extend() *state {
 	next.columns = s.columns.clone()
 	next.dead = slices.Clone(s.dead)
 	next.warnings = slices.Clip(s.warnings)
+	next.totals = s.totals.clone()
 	next.commitInfo, next.scratch = nil, nil
 	s.index = nil
 	return &next
@@ -87,9 +89,14 @@ func (s *state) isLive(row int) bool { return s.dead[row/64]&(1<<(row%64)) == 0 
 func (s *state) count(row int, sign int64) {
 	k, at := s.columns.chunk(row)
 	s.sizeBytes += sign * k.size[at]
+	deleted := int64(0)
 	if vector := sparse(k.vectors, at, nil); vector != nil {
 		s.vectors += int(sign)
-		s.deleted += sign * vector.Cardinality
+		deleted = vector.Cardinality
+		s.deleted += sign * deleted
+	}
+	if s.totals != nil {
+		s.totals.count(k.size[at], deleted, sign)
 	}
 }
 
