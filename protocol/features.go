@@ -22,6 +22,9 @@ type Feature struct {
 	LegacyWriter int                     //
 	Requires     []string                // features that come with it
 	Active       func(*TableConfig) bool // given that it is supported: do metadata switch it on? nil: being supported is enough
+	Auto         bool                    // metadata that make it active bring it into the protocol
+	Needed       func(*TableConfig) bool // where it is not Active that brings it: do metadata and the other features?
+	Manual       bool                    // metadata bring it into a new table only; one that is there must be given it by name
 	Reads        bool                    // this product reads tables that have it
 	Writes       bool                    // this product writes tables that have it
 }
@@ -43,49 +46,50 @@ func (f *Feature) minVersions() (reader, writer int) {
 // features is the table, in the order of the protocol's appendix, then previews, then what only other implementations and
 // requests for comment know. Writes is set together with the code that honours the feature's duty.
 var features = []*Feature{
-	{Name: "appendOnly", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: property("delta.appendOnly"), Reads: true},
-	{Name: "columnMapping", Kind: ReaderWriterFeature, LegacyReader: 2, LegacyWriter: 5, Active: func(c *TableConfig) bool { return c.Mapping != MappingNone }, Reads: true},
-	{Name: "identityColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 6, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.Identity(); return ok }), Reads: true},
-	{Name: "invariants", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: hasInvariants, Reads: true},
-	{Name: "deletionVectors", Kind: ReaderWriterFeature, Active: property("delta.enableDeletionVectors"), Reads: true},
-	{Name: "rowTracking", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Active: property("delta.enableRowTracking"), Reads: true},
-	{Name: "timestampNtz", Kind: ReaderWriterFeature, Reads: true},
-	{Name: "typeWidening", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Reads: true},
+	{Name: "appendOnly", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: property("delta.appendOnly"), Auto: true, Reads: true},
+	{Name: "columnMapping", Kind: ReaderWriterFeature, LegacyReader: 2, LegacyWriter: 5, Active: func(c *TableConfig) bool { return c.Mapping != MappingNone }, Needed: mapsColumns, Reads: true},
+	{Name: "identityColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 6, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.Identity(); return ok }), Auto: true, Reads: true},
+	{Name: "invariants", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: hasInvariants, Auto: true, Reads: true},
+	{Name: "deletionVectors", Kind: ReaderWriterFeature, Active: property("delta.enableDeletionVectors"), Auto: true, Reads: true},
+	{Name: "rowTracking", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Active: property("delta.enableRowTracking"), Auto: true, Reads: true},
+	{Name: "timestampNtz", Kind: ReaderWriterFeature, Needed: holds(KindTimestampNTZ), Manual: true, Reads: true},
+	{Name: "typeWidening", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Needed: unless("typeWidening-preview", property("delta.enableTypeWidening")), Reads: true},
 	{Name: "domainMetadata", Kind: WriterFeature, Reads: true},
-	{Name: "v2Checkpoint", Kind: ReaderWriterFeature, Reads: true},
-	{Name: "icebergCompatV1", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV1"), Reads: true},
-	{Name: "icebergCompatV2", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV2"), Reads: true},
-	{Name: "icebergCompatV3", Kind: WriterFeature, Requires: []string{"columnMapping", "rowTracking"}, Active: property("delta.enableIcebergCompatV3"), Reads: true},
+	{Name: "v2Checkpoint", Kind: ReaderWriterFeature, Needed: propertyIs("delta.checkpointPolicy", "v2"), Reads: true},
+	{Name: "icebergCompatV1", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV1"), Auto: true, Reads: true},
+	{Name: "icebergCompatV2", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV2"), Auto: true, Reads: true},
+	{Name: "icebergCompatV3", Kind: WriterFeature, Requires: []string{"columnMapping", "rowTracking"}, Active: property("delta.enableIcebergCompatV3"), Auto: true, Reads: true},
 	{Name: "clustering", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Reads: true},
 	{Name: "vacuumProtocolCheck", Kind: ReaderWriterFeature, Reads: true},
-	{Name: "inCommitTimestamp", Kind: WriterFeature, Active: property("delta.enableInCommitTimestamps"), Reads: true},
-	{Name: "checkConstraints", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 3, Active: func(c *TableConfig) bool { return len(c.Constraints()) > 0 }, Reads: true},
-	{Name: "generatedColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.GenerationExpression(); return ok }), Reads: true},
-	{Name: "changeDataFeed", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: property("delta.enableChangeDataFeed"), Reads: true},
-	{Name: "allowColumnDefaults", Kind: WriterFeature, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.CurrentDefault(); return ok }), Reads: true},
-	{Name: "variantType", Kind: ReaderWriterFeature, Reads: true},
+	{Name: "inCommitTimestamp", Kind: WriterFeature, Active: property("delta.enableInCommitTimestamps"), Auto: true, Reads: true},
+	{Name: "checkConstraints", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 3, Active: func(c *TableConfig) bool { return len(c.Constraints()) > 0 }, Auto: true, Reads: true},
+	{Name: "generatedColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.GenerationExpression(); return ok }), Auto: true, Reads: true},
+	{Name: "changeDataFeed", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: property("delta.enableChangeDataFeed"), Auto: true, Reads: true},
+	{Name: "allowColumnDefaults", Kind: WriterFeature, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.CurrentDefault(); return ok }), Auto: true, Reads: true},
+	{Name: "variantType", Kind: ReaderWriterFeature, Needed: unless("variantType-preview", holds(KindVariant)), Reads: true},
 	{Name: "variantShredding", Kind: ReaderWriterFeature, Requires: []string{"variantType"}, Active: property("delta.enableVariantShredding"), Reads: true},
 	// A catalog-managed table opened by its path shows what is published; staged commits are the catalog's to ratify.
 	{Name: "catalogManaged", Kind: ReaderWriterFeature, Requires: []string{"inCommitTimestamp", "vacuumProtocolCheck"}, Reads: true},
 	{Name: "checkpointProtection", Kind: WriterFeature, Reads: true},
-	{Name: "materializePartitionColumns", Kind: WriterFeature, Active: property("delta.enableMaterializePartitionColumnsFeature"), Reads: true},
-	{Name: "geospatial", Kind: ReaderWriterFeature},
-	{Name: "fileType", Kind: ReaderWriterFeature, Reads: true},
+	{Name: "materializePartitionColumns", Kind: WriterFeature, Active: property("delta.enableMaterializePartitionColumnsFeature"), Auto: true, Reads: true},
+	{Name: "geospatial", Kind: ReaderWriterFeature, Needed: unless("geospatial-dev", holds(KindGeometry, KindGeography))},
+	{Name: "fileType", Kind: ReaderWriterFeature, Needed: holds(KindFile), Reads: true},
 
 	{Name: "typeWidening-preview", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Reads: true},
 	{Name: "variantType-preview", Kind: ReaderWriterFeature, Reads: true},
-	{Name: "variantShredding-preview", Kind: ReaderWriterFeature, Active: property("delta.enableVariantShredding"), Reads: true},
+	// The property brings the preview's name, as in the reference.
+	{Name: "variantShredding-preview", Kind: ReaderWriterFeature, Active: property("delta.enableVariantShredding"), Needed: unless("variantShredding", property("delta.enableVariantShredding")), Reads: true},
 	{Name: "catalogOwned-preview", Kind: ReaderWriterFeature, Requires: []string{"inCommitTimestamp", "vacuumProtocolCheck"}, Reads: true},
-	{Name: "coordinatedCommits-preview", Kind: WriterFeature, Requires: []string{"inCommitTimestamp", "vacuumProtocolCheck"}, Reads: true},
+	{Name: "coordinatedCommits-preview", Kind: WriterFeature, Requires: []string{"inCommitTimestamp", "vacuumProtocolCheck"}, Needed: hasProperty("delta.coordinatedCommits.commitCoordinator-preview"), Reads: true},
 	// Following a redirect is not built, and the data left at its source may be out of date.
-	{Name: "redirectReaderWriter-preview", Kind: ReaderWriterFeature},
-	{Name: "redirectWriterOnly-preview", Kind: WriterFeature, Reads: true},
+	{Name: "redirectReaderWriter-preview", Kind: ReaderWriterFeature, Needed: hasProperty("delta.redirectReaderWriter-preview")},
+	{Name: "redirectWriterOnly-preview", Kind: WriterFeature, Needed: hasProperty("delta.redirectWriterOnly-preview"), Reads: true},
 	{Name: "geospatial-dev", Kind: ReaderWriterFeature},
 	{Name: "adaptiveMetadata-preview", Kind: ReaderWriterFeature, Requires: []string{"catalogManaged", "rowTracking", "domainMetadata", "deletionVectors", "columnMapping"}},
 
-	{Name: "icebergWriterCompatV1", Kind: WriterFeature, Requires: []string{"icebergCompatV2"}, Active: property("delta.enableIcebergWriterCompatV1"), Reads: true},
-	{Name: "icebergWriterCompatV3", Kind: WriterFeature, Requires: []string{"icebergCompatV3"}, Active: property("delta.enableIcebergWriterCompatV3"), Reads: true},
-	{Name: "collations", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Reads: true},
+	{Name: "icebergWriterCompatV1", Kind: WriterFeature, Requires: []string{"icebergCompatV2"}, Active: property("delta.enableIcebergWriterCompatV1"), Auto: true, Reads: true},
+	{Name: "icebergWriterCompatV3", Kind: WriterFeature, Requires: []string{"icebergCompatV3"}, Active: property("delta.enableIcebergWriterCompatV3"), Auto: true, Reads: true},
+	{Name: "collations", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Needed: unless("collations-preview", hasCollations), Reads: true},
 	{Name: "collations-preview", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Reads: true},
 	{Name: "columnMappingUsageTracking", Kind: WriterFeature, Requires: []string{"columnMapping"}, Reads: true},
 	{Name: "timestampNanos", Kind: ReaderWriterFeature, Requires: []string{"timestampNtz"}},
@@ -119,6 +123,62 @@ func property(name string) func(*TableConfig) bool {
 		on, err := c.BoolProperty(name)
 		return err == nil && on
 	}
+}
+
+// hasProperty says that the property is set, whatever to.
+func hasProperty(name string) func(*TableConfig) bool {
+	return func(c *TableConfig) bool { value, ok := c.LookupProperty(name); return ok && value != "" }
+}
+
+func propertyIs(name, value string) func(*TableConfig) bool {
+	return func(c *TableConfig) bool { return strings.EqualFold(c.Property(name), value) }
+}
+
+// mapsColumns asks the property alone: Mapping is none as long as the protocol lacks the feature.
+func mapsColumns(c *TableConfig) bool {
+	return propertyIs("delta.columnMapping.mode", "name")(c) || propertyIs("delta.columnMapping.mode", "id")(c)
+}
+
+// unless lets another name of the same feature stand for it; such names are always listed.
+func unless(other string, needed func(*TableConfig) bool) func(*TableConfig) bool {
+	return func(c *TableConfig) bool {
+		return !slices.Contains(c.Protocol.WriterFeatures, other) && needed(c)
+	}
+}
+
+func holds(kinds ...Kind) func(*TableConfig) bool {
+	return func(c *TableConfig) bool { return slices.ContainsFunc(kinds, c.Schema.Holds) }
+}
+
+func hasCollations(c *TableConfig) bool {
+	found := false
+	_ = walkFields(&c.Schema, func(f *Field, _ map[PhysicalName]bool) error {
+		found = found || len(f.Metadata.Collations()) > 0
+		return nil
+	})
+	return found
+}
+
+// NeededFeatures are the features that the table's metadata bring into its protocol, in the table's order, whether they are
+// there already or not. What they require in turn is not among them.
+func (c *TableConfig) NeededFeatures() []*Feature {
+	var needed []*Feature
+	for _, f := range features {
+		if f.Needed != nil && f.Needed(c) || f.Auto && f.Active(c) {
+			needed = append(needed, f)
+		}
+	}
+	return needed
+}
+
+// FeatureByProperty finds a feature by the rest of a property's name (delta.feature.<name>), where case does not count.
+func FeatureByProperty(name string) (*Feature, bool) {
+	for _, f := range features {
+		if strings.EqualFold(f.Name, name) {
+			return f, true
+		}
+	}
+	return nil, false
 }
 
 func topLevel(has func(FieldMetadata) bool) func(*TableConfig) bool {
