@@ -27,9 +27,15 @@ type parser struct {
 }
 
 // Parse reads one statement, which a semicolon may end. Its error is a *protocol.Error with line and column.
-func Parse(sql string, opts Options) (statement Statement, err error) {
+func Parse(sql string, opts Options) (Statement, error) {
+	statement, _, err := parseText(sql, opts)
+	return statement, err
+}
+
+// parseText parses, and gives the parser for what it has counted.
+func parseText(sql string, opts Options) (statement Statement, p *parser, err error) {
 	if len(sql) > maxText {
-		return nil, protocol.NewError("DELTASQL_LIMIT_EXCEEDED", "the statement has %d bytes, at most %d are allowed", len(sql), maxText)
+		return nil, nil, protocol.NewError("DELTASQL_LIMIT_EXCEEDED", "the statement has %d bytes, at most %d are allowed", len(sql), maxText)
 	}
 	defer func() {
 		switch fault := recover().(type) {
@@ -40,10 +46,10 @@ func Parse(sql string, opts Options) (statement Statement, err error) {
 			statement, err = nil, protocol.NewError(protocol.ClassInternal, "the parser failed: %v", fault)
 		}
 	}()
-	p := &parser{lex: newLexer(sql, opts), opts: opts}
+	p = &parser{lex: newLexer(sql, opts), opts: opts}
 	statement = p.statement()
 	p.end()
-	return statement, nil
+	return statement, p, nil
 }
 
 // end expects the end of the text, behind at most a semicolon.

@@ -14,7 +14,7 @@ var (
 	otherVerbs = []string{
 		"ADD", "ALTER", "ANALYZE", "ATTACH", "BEGIN", "CACHE", "CALL", "CHECK", "CHECKPOINT", "CLEAN", "CLEAR", "CLOSE", "COMMENT", "COMMIT",
 		"COMPACT", "CONVERT", "COPY", "CREATE", "DEALLOCATE", "DECLARE", "DELETE", "DENY", "DETACH", "DO", "DROP", "EXECUTE", "EXPORT",
-		"FETCH", "FLUSH", "FSCK", "GENERATE", "GRANT", "HANDLER", "HELP", "IMPORT", "INSERT", "INSTALL", "KILL", "LIST", "LOAD", "LOCK", "MERGE",
+		"FETCH", "FLUSH", "FSCK", "GENERATE", "GRANT", "HANDLER", "HELP", "IMPORT", "INSERT", "INSTALL", "LIST", "LOAD", "LOCK", "MERGE",
 		"MSCK", "OPEN", "OPTIMIZE", "PREPARE", "PURGE", "RELEASE", "RENAME", "REORG", "REPAIR", "REPLACE", "RESIGNAL", "RESTORE", "REVOKE",
 		"ROLLBACK", "SAVEPOINT", "SHUTDOWN", "SIGNAL", "START", "SYNC", "TRUNCATE", "UNCACHE", "UNDROP", "UNINSTALL", "UNLOCK", "UNSET",
 		"UPDATE", "VACUUM", "XA",
@@ -24,7 +24,7 @@ var (
 		"TRUNCATE", "UNCACHE", "UNDROP", "UNLOCK", "UNSET", "REPLACE", "SYNC", "EXECUTE", "COMMENT",
 	}
 	statementVerbs = []string{
-		"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "DESCRIBE", "DESC", "SHOW", "USE", "SET", "RESET", "REFRESH",
+		"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "DESCRIBE", "DESC", "SHOW", "USE", "SET", "RESET", "REFRESH", "KILL",
 	}
 )
 
@@ -48,6 +48,8 @@ func (p *parser) statement() Statement {
 		return p.reset()
 	case p.is("REFRESH"):
 		return p.refresh()
+	case p.is("KILL"):
+		return p.kill()
 	case p.is("CREATE"):
 		if view := p.createView(); view != nil {
 			return view
