@@ -1,4 +1,4 @@
-// Package store is the port to the storage that holds a table: eight calls on named objects, and three stores behind it:
+// Package store is the port to the storage that holds a table: nine calls on named objects, and three stores behind it:
 // Local (a folder), Memory, and Faults (a wrapper that fails, delays or crashes, for tests). It knows nothing of Delta.
 //
 // Names are slash-separated and relative to the store's root; a store of a table is rooted at the table's folder.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ const (
 	OpStat        Operation = "stat"
 	OpPutIfAbsent Operation = "put-if-absent"
 	OpPut         Operation = "put"
+	OpPutFrom     Operation = "put-from"
 	OpDelete      Operation = "delete"
 	OpLocate      Operation = "locate"
 	OpAny         Operation = "" // counts every call
@@ -188,6 +190,15 @@ func (f *Faults) Put(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	return fault.after(OpPut, name, f.inner.Put(ctx, name, data))
+}
+
+// PutFrom implements Store.
+func (f *Faults) PutFrom(ctx context.Context, name string, write func(io.Writer) error) error {
+	fault, err := f.before(ctx, OpPutFrom, name)
+	if err != nil {
+		return err
+	}
+	return fault.after(OpPutFrom, name, f.inner.PutFrom(ctx, name, write))
 }
 
 // Delete implements Store.

@@ -11,14 +11,12 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"sync/atomic"
 	"syscall"
 )
 
 // Local is a folder of the local file system.
 //
-// PutIfAbsent writes a hidden temporary file, syncs it and links it under its name: the link fails if the name is
-// taken, so the object appears whole or not at all. Where the file system has no links it creates the file exclusively.
+// How it writes stands in local_write.go.
 type Local struct {
 	root string
 }
@@ -214,121 +212,6 @@ func (l *Local) Stat(ctx context.Context, name string) (FileInfo, error) {
 	}, nil
 }
 
-var temporaryCount atomic.Uint64
-
-// PutIfAbsent implements Store.
-func (l *Local) PutIfAbsent(ctx context.Context, name string, data []byte) (Outcome, error) {
-	temporary, err := l.writeTemporary(ctx, name, data)
-	if err != nil {
-		return NotWritten, err
-	}
-	defer os.Remove(temporary)
-	target := l.path(name)
-	if err := os.Link(temporary, target); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return NotWritten, l.wrap("create", name, err)
-		}
-		return l.createExclusively(name, data)
-	}
-	if err := syncFolder(filepath.Dir(target)); err != nil {
-		return Unknown, fmt.Errorf("create %s: %w: %w", l.describe(name), ErrOutcomeUnknown, err)
-	}
-	return Written, nil
-}
-
-// createExclusively serves file systems without hard links. A crash in the middle leaves a short file under the name.
-func (l *Local) createExclusively(name string, data []byte) (Outcome, error) {
-	target := l.path(name)
-	file, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return NotWritten, l.wrap("create", name, err)
-	}
-	if _, err = file.Write(data); err == nil {
-		err = file.Sync()
-	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		if removeErr := os.Remove(target); removeErr != nil {
-			return Unknown, fmt.Errorf("create %s: %w: %w", l.describe(name), ErrOutcomeUnknown, err)
-		}
-		return NotWritten, l.wrap("create", name, err)
-	}
-	if err := syncFolder(filepath.Dir(target)); err != nil {
-		return Unknown, fmt.Errorf("create %s: %w: %w", l.describe(name), ErrOutcomeUnknown, err)
-	}
-	return Written, nil
-}
-
-// Put implements Store, by renaming a complete temporary file.
-func (l *Local) Put(ctx context.Context, name string, data []byte) error {
-	temporary, err := l.writeTemporary(ctx, name, data)
-	if err != nil {
-		return err
-	}
-	target := l.path(name)
-	if err := os.Rename(temporary, target); err != nil {
-		os.Remove(temporary)
-		return l.wrap("write", name, err)
-	}
-	if err := syncFolder(filepath.Dir(target)); err != nil {
-		return l.wrap("write", name, err)
-	}
-	return nil
-}
-
-// writeTemporary writes and syncs a hidden file beside the object, making the folder if it is not there.
-func (l *Local) writeTemporary(ctx context.Context, name string, data []byte) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	if err := checkName(name); err != nil {
-		return "", err
-	}
-	target := l.path(name)
-	if err := l.makeFolders(filepath.Dir(target)); err != nil {
-		return "", l.wrap("write", name, err)
-	}
-	temporary := filepath.Join(filepath.Dir(target),
-		fmt.Sprintf(".%s.%d.%d.tmp", filepath.Base(target), os.Getpid(), temporaryCount.Add(1)))
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
-		return "", l.wrap("write", name, err)
-	}
-	if _, err = file.Write(data); err == nil {
-		err = file.Sync()
-	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		os.Remove(temporary)
-		return "", l.wrap("write", name, err)
-	}
-	return temporary, nil
-}
-
-// makeFolders creates the folder and its missing parents, each synced into its own parent (O2).
-func (l *Local) makeFolders(folder string) error {
-	if stat, err := os.Stat(folder); err == nil {
-		if !stat.IsDir() {
-			return fmt.Errorf("%s is not a folder", folder)
-		}
-		return nil
-	}
-	parent := filepath.Dir(folder)
-	if parent != folder {
-		if err := l.makeFolders(parent); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncFolder(parent)
-}
-
 // Delete implements Store.
 func (l *Local) Delete(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
@@ -358,6 +241,9 @@ func (l *Local) describe(name string) string { return l.path(name) }
 
 // wrap maps the errors of the file system to the sentinels.
 func (l *Local) wrap(operation, name string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s %s: %w", operation, l.describe(name), ErrNotFound)
@@ -365,8 +251,12 @@ func (l *Local) wrap(operation, name string, err error) error {
 		return fmt.Errorf("%s %s: %w", operation, l.describe(name), ErrExists)
 	}
 	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		err = pathError.Err // its text repeats operation and path
+	var linkError *os.LinkError
+	switch { // their texts repeat operation and path
+	case errors.As(err, &pathError):
+		err = pathError.Err
+	case errors.As(err, &linkError):
+		err = linkError.Err
 	}
 	return fmt.Errorf("%s %s: %w", operation, l.describe(name), err)
 }

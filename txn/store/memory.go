@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"sort"
 	"strings"
@@ -142,6 +144,18 @@ func (m *Memory) PutIfAbsent(ctx context.Context, name string, data []byte) (Out
 // Put implements Store.
 func (m *Memory) Put(ctx context.Context, name string, data []byte) error {
 	return m.put(ctx, name, data, true)
+}
+
+// PutFrom implements Store.
+func (m *Memory) PutFrom(ctx context.Context, name string, write func(io.Writer) error) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	var data bytes.Buffer
+	if err := write(&data); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return m.put(ctx, name, data.Bytes(), true)
 }
 
 func (m *Memory) put(ctx context.Context, name string, data []byte, overwrite bool) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"strings"
@@ -57,6 +58,9 @@ type Store interface {
 	PutIfAbsent(ctx context.Context, name string, data []byte) (Outcome, error)
 	// Put writes the object, over an existing one if need be; readers see the old or the new content. It is for hints.
 	Put(ctx context.Context, name string, data []byte) error
+	// PutFrom is Put for an object too large to be held in memory: write is given where its bytes go, and once it has
+	// returned nil the object appears, whole. Nothing is left of it where write or the store fails.
+	PutFrom(ctx context.Context, name string, write func(io.Writer) error) error
 	// Delete removes the object; one that is not there is no error.
 	Delete(ctx context.Context, name string) error
 	// Locate gives a local path at which the object can be read; ErrNotLocal where there is none.
