@@ -26,6 +26,7 @@ type Options struct {
 	Threads    int              // of DuckDB; 0: one a CPU
 	TempDir    string           // where statements spill; empty: the system's folder
 	ReadOnly   bool             // refuses everything that would change a table or the catalog
+	Roots      []string         // folders that paths in statements must lie in; empty: any path
 	MaxRunning int              // statements that may run at once, others wait; 0: four a CPU, at least 16
 	Clock      func() time.Time // nil: time.Now
 	TestNow    time.Time        // the clock at the engine's start for sessions with deltasql_test_clock on; zero: the real one
@@ -35,8 +36,11 @@ type Options struct {
 type Engine struct {
 	options Options
 	catalog *catalog
+	roots   []string // Options.Roots, absolute and without links
 	started time.Time
 	running chan struct{} // a token a running statement
+
+	processes processes
 
 	mu       sync.Mutex // guards what follows
 	instance *duck.Instance
@@ -62,6 +66,9 @@ func Open(options Options) (*Engine, error) {
 	}
 	e := &Engine{options: options, started: options.Clock(), running: make(chan struct{}, options.MaxRunning)}
 	if e.catalog, err = newCatalog(root, duckParquet{e}); err != nil {
+		return nil, err
+	}
+	if e.roots, err = fenceRoots(options.Roots); err != nil {
 		return nil, err
 	}
 	return e, nil

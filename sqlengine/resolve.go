@@ -104,7 +104,7 @@ func tableName(path, name string) string {
 }
 
 func (st *statement) resolvePath(format, text string) (target, error) {
-	path, err := localPath(text)
+	path, err := st.session.engine.fencedPath(text)
 	if err != nil {
 		return target{}, err
 	}
@@ -116,7 +116,7 @@ func (st *statement) resolvePath(format, text string) (target, error) {
 		return t, nil
 	}
 	if bare, moment := cutMoment(text); moment != nil {
-		if path, err := localPath(bare); err == nil && isTable(path) {
+		if path, err := st.session.engine.fencedPath(bare); err == nil && isTable(path) {
 			return target{path: path, moment: moment}, nil
 		}
 	}

@@ -127,8 +127,18 @@ func (s *Session) Execute(ctx context.Context, sql string) (*Result, error) {
 }
 
 // ExecuteAt is Execute for a statement that stands inside a longer text, so that errors name the text's own lines.
-func (s *Session) ExecuteAt(ctx context.Context, sql string, start parse.Pos) (result *Result, err error) {
+func (s *Session) ExecuteAt(ctx context.Context, sql string, start parse.Pos) (*Result, error) {
+	return s.execute(ctx, func() (parse.Statement, error) {
+		options := s.ParseOptions()
+		options.Start = start
+		return parse.Parse(sql, options)
+	}, nil)
+}
+
+// execute runs what read gives, with values for its parameters.
+func (s *Session) execute(ctx context.Context, read func() (parse.Statement, error), parameters []Parameter) (result *Result, err error) {
 	st := newStatement(ctx, s)
+	st.parameters = parameters
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = recovered(fault)
@@ -139,9 +149,7 @@ func (s *Session) ExecuteAt(ctx context.Context, sql string, start parse.Pos) (r
 		}
 		s.remember(st, err)
 	}()
-	options := s.ParseOptions()
-	options.Start = start
-	parsed, err := parse.Parse(sql, options)
+	parsed, err := read()
 	if err != nil {
 		return nil, err
 	}

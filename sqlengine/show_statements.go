@@ -67,6 +67,8 @@ func (st *statement) shown(s *parse.Show) (meta.Table, error) {
 		return st.showVariables(s)
 	case "WARNINGS", "ERRORS":
 		return st.showWarnings(s)
+	case "PROCESSLIST":
+		return st.showProcesses(s), nil
 	case "COLUMNS":
 		return st.showColumns(s)
 	case "PARTITIONS", "TBLPROPERTIES", "CREATE TABLE", "CREATE VIEW", "FEATURES", "FILES", "LOG", "CONSTRAINTS":

@@ -30,6 +30,7 @@ type statement struct {
 	// creating is the view that CREATE VIEW is about, temporaries whether its query reads a temporary view.
 	creating    *view
 	temporaries bool
+	parameters  []Parameter    // values of ?
 	answer      *bind.SQLTable // what SHOW ... WHERE filters, found under answerFunction
 	explain     *explanation   // collects what scans report, nil outside EXPLAIN
 }
@@ -92,6 +93,8 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.dropView(s)
 	case *parse.Refresh:
 		return st.refresh(s)
+	case *parse.Kill:
+		return st.kill(s)
 	case *parse.CreateDatabase:
 		return st.createDatabase(s)
 	case *parse.DropDatabase:
@@ -114,7 +117,7 @@ func (st *statement) context() *expr.Context {
 		TimeZone:      s.settings.get("time_zone"),
 		Now:           st.now,
 		Database:      s.Database(),
-		User:          s.options.User,
+		User:          s.User(),
 		Version:       serverVersion,
 		PipesAsConcat: mode.pipesAsConcat,
 		MySQLCompare:  s.settings.on("deltasql_mysql_compare"),
@@ -122,6 +125,7 @@ func (st *statement) context() *expr.Context {
 		WideDecimals:  st.widens(),
 		Variable:      st.variable,
 		Assign:        st.assign,
+		Param:         st.parameter,
 		Warn:          func(code int, message string) { st.warn(code, "%s", message) },
 	}
 }
