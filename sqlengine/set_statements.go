@@ -63,7 +63,7 @@ func (st *statement) set(s *parse.Set) (*Result, error) {
 		}
 		values[i] = value
 	}
-	var changes []change
+	var changes []newValue
 	for i, a := range s.Assigns {
 		if a.Scope == "user" {
 			continue
@@ -130,7 +130,7 @@ func (st *statement) selectInto(s *parse.QueryStatement) (*Result, error) {
 var textVariables = []string{"character_set_client", "character_set_connection", "character_set_results"}
 
 // changesOf are the changes that one assignment makes. DEFAULT, as MySQL has it, puts a variable back.
-func (st *statement) changesOf(name string, v userValue) ([]change, error) {
+func (st *statement) changesOf(name string, v userValue) ([]newValue, error) {
 	names := []string{name}
 	lower := strings.ToLower(name)
 	if lower == "names" || lower == "character_set" {
@@ -142,15 +142,15 @@ func (st *statement) changesOf(name string, v userValue) ([]change, error) {
 	} else if lower != "character_set_results" {
 		return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be NULL", name)
 	}
-	var changes []change
+	var changes []newValue
 	for _, name := range names {
-		changes = append(changes, change{name: name, text: text, reset: strings.EqualFold(text, "default") && !strings.Contains(name, ".")})
+		changes = append(changes, newValue{name: name, text: text, reset: strings.EqualFold(text, "default") && !strings.Contains(name, ".")})
 	}
 	return changes, nil
 }
 
 // warnOfSettings tells of settings that clients send as a matter of course and that do here less than their names say.
-func (st *statement) warnOfSettings(changes []change) {
+func (st *statement) warnOfSettings(changes []newValue) {
 	for _, c := range changes {
 		switch lower := strings.ToLower(c.text); strings.ToLower(c.name) {
 		case "autocommit":

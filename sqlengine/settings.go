@@ -35,6 +35,12 @@ var variables = []variable{
 	{name: "deltasql_clamp_timestamps", initial: "off", check: isBoolean, help: "reads the latest version for a time after the last commit instead of failing"},
 	{name: "deltasql_changes_out_of_range", conf: "spark.databricks.delta.changedatafeed.timestampoutofrange.enabled", initial: "off", check: isBoolean, help: "table_changes that starts after the latest version is empty instead of an error"},
 	{name: "deltasql_wide_decimals", initial: "off", check: isBoolean, help: "computes every decimal in 128 bits; off does so where 64 bits overflow before the first row"},
+	{name: "deltasql_user_metadata", conf: "spark.databricks.delta.commitinfo.usermetadata", initial: "", check: nil, help: "text that commits carry as userMetadata"},
+	{name: "deltasql_txn_app_id", conf: "spark.databricks.delta.write.txnappid", initial: "", check: nil, help: "with deltasql_txn_version: writes carry this transaction id, and one whose version the table has already is skipped"},
+	{name: "deltasql_txn_version", conf: "spark.databricks.delta.write.txnversion", initial: "", check: isOptionalNumber, help: "the version of deltasql_txn_app_id"},
+	{name: "partition_overwrite_mode", conf: "spark.sql.sources.partitionoverwritemode", initial: "static", check: oneOf("static", "dynamic"), help: "whether INSERT OVERWRITE replaces the whole table or only the partitions in the data"},
+	{name: "deltasql_schema_evolution", conf: "spark.databricks.delta.schema.automerge.enabled", initial: "off", check: isBoolean, help: "writes add columns that the table lacks, as WITH SCHEMA EVOLUTION does for one statement"},
+	{name: "deltasql_replace_where_check", conf: "spark.databricks.delta.replacewhere.constraintcheck.enabled", initial: "on", check: isBoolean, help: "rows of REPLACE WHERE must satisfy its condition"},
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
 	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},
 	{name: "time_zone", conf: "spark.sql.session.timezone", initial: "UTC", check: isTimeZone, help: "the zone in which times are read and shown"},
@@ -103,14 +109,14 @@ func (s *settings) on(name string) bool {
 	return on
 }
 
-// change is a new value of a variable, or its return to the initial one.
-type change struct {
+// newValue is a new value of a variable, or its return to the initial one.
+type newValue struct {
 	name, text string
 	reset      bool
 }
 
 // check tells whether changes can be stored. Keys that start with spark. always can, as in Spark.
-func (s *settings) check(changes []change) error {
+func (s *settings) check(changes []newValue) error {
 	for _, c := range changes {
 		lower := strings.ToLower(c.name)
 		v, ok := variableIndex[lower]
@@ -130,7 +136,7 @@ func (s *settings) check(changes []change) error {
 }
 
 // store makes changes that have been checked, all at once.
-func (s *settings) store(changes []change) {
+func (s *settings) store(changes []newValue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range changes {
@@ -147,7 +153,7 @@ func (s *settings) store(changes []change) {
 
 // set checks and stores one variable.
 func (s *settings) set(name, text string) error {
-	changes := []change{{name: name, text: text}}
+	changes := []newValue{{name: name, text: text}}
 	if err := s.check(changes); err != nil {
 		return err
 	}
@@ -299,6 +305,24 @@ func isCollation(text string) error {
 		return nil
 	}
 	return fmt.Errorf("text is UTF-8 here; utf8mb4_bin is its collation")
+}
+
+// isOptionalNumber takes a whole number, or nothing.
+func isOptionalNumber(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := wholeNumber("", text)
+	return err
+}
+
+// wholeNumber reads the value of a variable that is a whole number and not negative.
+func wholeNumber(name, text string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || n < 0 {
+		return 0, protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s is %q; it is a whole number", name, text)
+	}
+	return n, nil
 }
 
 func isClockAdvance(text string) error {

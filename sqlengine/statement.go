@@ -30,9 +30,9 @@ type statement struct {
 	// creating is the view that CREATE VIEW is about, temporaries whether its query reads a temporary view.
 	creating    *view
 	temporaries bool
-	parameters  []Parameter    // values of ?
 	answer      *bind.SQLTable // what SHOW ... WHERE filters, found under answerFunction
 	explain     *explanation   // collects what scans report, nil outside EXPLAIN
+	parameters  []Parameter    // values of ?
 }
 
 func newStatement(ctx context.Context, s *Session) *statement {
