@@ -328,6 +328,17 @@ func (tx *Transaction) SetDomain(d protocol.DomainMetadata) error {
 	})
 }
 
+// Domain is a domain's metadata as they will be; false where the table has none.
+func (tx *Transaction) Domain(name string) (protocol.DomainMetadata, bool) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	d, ok := tx.staged.domains[name]
+	if !ok && tx.read != nil {
+		d, ok = tx.read.Domain(name)
+	}
+	return d, ok && !d.Removed
+}
+
 // SetTxn stages how far an application has written. Where the table, or another commit that comes first, has that version
 // or a later one, Commit writes nothing and says so (Committed.AlreadyApplied).
 func (tx *Transaction) SetTxn(appID string, version int64) error {
