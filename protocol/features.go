@@ -25,8 +25,14 @@ type Feature struct {
 	Auto         bool                    // metadata that make it active bring it into the protocol
 	Needed       func(*TableConfig) bool // where it is not Active that brings it: do metadata and the other features?
 	Manual       bool                    // metadata bring it into a new table only; one that is there must be given it by name
-	Reads        bool                    // this product reads tables that have it
-	Writes       bool                    // this product writes tables that have it
+	// Duties are what its metadata ask of whoever writes rows, given that it is supported; nil for nothing. Binding ones are
+	// asked for in any case: NOT NULL, invariants and CHECK, as in the reference.
+	Duties  func(*TableConfig) []Duty
+	Binding bool
+	// ChangeDuty is what it asks, where it is active, of a commit that both removes rows and adds files; 0 for nothing.
+	ChangeDuty DutyKind
+	Reads      bool // this product reads tables that have it
+	Writes     bool // this product writes tables that have it
 }
 
 // Legacy says that version numbers alone can imply the feature.
@@ -46,39 +52,39 @@ func (f *Feature) minVersions() (reader, writer int) {
 // features is the table, in the order of the protocol's appendix, then previews, then what only other implementations and
 // requests for comment know. Writes is set together with the code that honours the feature's duty.
 var features = []*Feature{
-	{Name: "appendOnly", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: property("delta.appendOnly"), Auto: true, Reads: true},
-	{Name: "columnMapping", Kind: ReaderWriterFeature, LegacyReader: 2, LegacyWriter: 5, Active: func(c *TableConfig) bool { return c.Mapping != MappingNone }, Needed: mapsColumns, Reads: true},
-	{Name: "identityColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 6, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.Identity(); return ok }), Auto: true, Reads: true},
-	{Name: "invariants", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: hasInvariants, Auto: true, Reads: true},
-	{Name: "deletionVectors", Kind: ReaderWriterFeature, Active: property("delta.enableDeletionVectors"), Auto: true, Reads: true},
-	{Name: "rowTracking", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Active: property("delta.enableRowTracking"), Auto: true, Reads: true},
-	{Name: "timestampNtz", Kind: ReaderWriterFeature, Needed: holds(KindTimestampNTZ), Manual: true, Reads: true},
-	{Name: "typeWidening", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Needed: unless("typeWidening-preview", property("delta.enableTypeWidening")), Reads: true},
-	{Name: "domainMetadata", Kind: WriterFeature, Reads: true},
-	{Name: "v2Checkpoint", Kind: ReaderWriterFeature, Needed: propertyIs("delta.checkpointPolicy", "v2"), Reads: true},
-	{Name: "icebergCompatV1", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV1"), Auto: true, Reads: true},
-	{Name: "icebergCompatV2", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV2"), Auto: true, Reads: true},
-	{Name: "icebergCompatV3", Kind: WriterFeature, Requires: []string{"columnMapping", "rowTracking"}, Active: property("delta.enableIcebergCompatV3"), Auto: true, Reads: true},
-	{Name: "clustering", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Reads: true},
-	{Name: "vacuumProtocolCheck", Kind: ReaderWriterFeature, Reads: true},
-	{Name: "inCommitTimestamp", Kind: WriterFeature, Active: property("delta.enableInCommitTimestamps"), Auto: true, Reads: true},
-	{Name: "checkConstraints", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 3, Active: func(c *TableConfig) bool { return len(c.Constraints()) > 0 }, Auto: true, Reads: true},
-	{Name: "generatedColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.GenerationExpression(); return ok }), Auto: true, Reads: true},
-	{Name: "changeDataFeed", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: property("delta.enableChangeDataFeed"), Auto: true, Reads: true},
-	{Name: "allowColumnDefaults", Kind: WriterFeature, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.CurrentDefault(); return ok }), Auto: true, Reads: true},
-	{Name: "variantType", Kind: ReaderWriterFeature, Needed: unless("variantType-preview", holds(KindVariant)), Reads: true},
-	{Name: "variantShredding", Kind: ReaderWriterFeature, Requires: []string{"variantType"}, Active: property("delta.enableVariantShredding"), Reads: true},
+	{Name: "appendOnly", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: property("delta.appendOnly"), Auto: true, Reads: true, Writes: true},
+	{Name: "columnMapping", Kind: ReaderWriterFeature, LegacyReader: 2, LegacyWriter: 5, Active: func(c *TableConfig) bool { return c.Mapping != MappingNone }, Needed: mapsColumns, Duties: fileDuties(func(c *TableConfig) bool { return c.Mapping != MappingNone }, DutyPhysicalNames), Reads: true, Writes: true},
+	{Name: "identityColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 6, Active: topLevel(isIdentity), Auto: true, Duties: columnDuties(DutyIdentity, isIdentity), Reads: true, Writes: true},
+	{Name: "invariants", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 2, Active: hasInvariants, Auto: true, Duties: invariantDuties, Binding: true, Reads: true, Writes: true},
+	{Name: "deletionVectors", Kind: ReaderWriterFeature, Active: property("delta.enableDeletionVectors"), Auto: true, Reads: true, Writes: true},
+	{Name: "rowTracking", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Active: property("delta.enableRowTracking"), Auto: true, ChangeDuty: DutyRowIDs, Reads: true, Writes: true},
+	{Name: "timestampNtz", Kind: ReaderWriterFeature, Needed: holds(KindTimestampNTZ), Manual: true, Reads: true, Writes: true},
+	{Name: "typeWidening", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Needed: unless("typeWidening-preview", property("delta.enableTypeWidening")), Reads: true, Writes: true},
+	{Name: "domainMetadata", Kind: WriterFeature, Reads: true, Writes: true},
+	{Name: "v2Checkpoint", Kind: ReaderWriterFeature, Needed: propertyIs("delta.checkpointPolicy", "v2"), Reads: true, Writes: true},
+	{Name: "icebergCompatV1", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV1"), Auto: true, Duties: fileDuties(property("delta.enableIcebergCompatV1"), DutyMaterializedPartitions), Reads: true, Writes: true},
+	{Name: "icebergCompatV2", Kind: WriterFeature, Requires: []string{"columnMapping"}, Active: property("delta.enableIcebergCompatV2"), Auto: true, Duties: fileDuties(property("delta.enableIcebergCompatV2"), DutyMaterializedPartitions, DutyNestedIDs), Reads: true, Writes: true},
+	{Name: "icebergCompatV3", Kind: WriterFeature, Requires: []string{"columnMapping", "rowTracking"}, Active: property("delta.enableIcebergCompatV3"), Auto: true, Duties: fileDuties(property("delta.enableIcebergCompatV3"), DutyMaterializedPartitions, DutyNestedIDs), Reads: true, Writes: true},
+	{Name: "clustering", Kind: WriterFeature, Requires: []string{"domainMetadata"}, Reads: true, Writes: true},
+	{Name: "vacuumProtocolCheck", Kind: ReaderWriterFeature, Reads: true, Writes: true},
+	{Name: "inCommitTimestamp", Kind: WriterFeature, Active: property("delta.enableInCommitTimestamps"), Auto: true, Reads: true, Writes: true},
+	{Name: "checkConstraints", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 3, Active: func(c *TableConfig) bool { return len(c.Constraints()) > 0 }, Auto: true, Duties: checkDuties, Binding: true, Reads: true, Writes: true},
+	{Name: "generatedColumns", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: topLevel(isGenerated), Auto: true, Duties: columnDuties(DutyGenerated, isGenerated), Reads: true, Writes: true},
+	{Name: "changeDataFeed", Kind: WriterFeature, LegacyReader: 1, LegacyWriter: 4, Active: property("delta.enableChangeDataFeed"), Auto: true, ChangeDuty: DutyChangeRows, Reads: true, Writes: true},
+	{Name: "allowColumnDefaults", Kind: WriterFeature, Active: topLevel(func(m FieldMetadata) bool { _, ok := m.CurrentDefault(); return ok }), Auto: true, Reads: true, Writes: true},
+	{Name: "variantType", Kind: ReaderWriterFeature, Needed: unless("variantType-preview", holds(KindVariant)), Reads: true, Writes: true},
+	{Name: "variantShredding", Kind: ReaderWriterFeature, Requires: []string{"variantType"}, Active: property("delta.enableVariantShredding"), Reads: true, Writes: true},
 	// A catalog-managed table opened by its path shows what is published; staged commits are the catalog's to ratify.
 	{Name: "catalogManaged", Kind: ReaderWriterFeature, Requires: []string{"inCommitTimestamp", "vacuumProtocolCheck"}, Reads: true},
-	{Name: "checkpointProtection", Kind: WriterFeature, Reads: true},
-	{Name: "materializePartitionColumns", Kind: WriterFeature, Active: property("delta.enableMaterializePartitionColumnsFeature"), Auto: true, Reads: true},
+	{Name: "checkpointProtection", Kind: WriterFeature, Reads: true, Writes: true},
+	{Name: "materializePartitionColumns", Kind: WriterFeature, Active: property("delta.enableMaterializePartitionColumnsFeature"), Auto: true, Duties: fileDuties(func(*TableConfig) bool { return true }, DutyMaterializedPartitions), Reads: true, Writes: true},
 	{Name: "geospatial", Kind: ReaderWriterFeature, Needed: unless("geospatial-dev", holds(KindGeometry, KindGeography))},
 	{Name: "fileType", Kind: ReaderWriterFeature, Needed: holds(KindFile), Reads: true},
 
-	{Name: "typeWidening-preview", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Reads: true},
-	{Name: "variantType-preview", Kind: ReaderWriterFeature, Reads: true},
+	{Name: "typeWidening-preview", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Reads: true, Writes: true},
+	{Name: "variantType-preview", Kind: ReaderWriterFeature, Reads: true, Writes: true},
 	// The property brings the preview's name, as in the reference.
-	{Name: "variantShredding-preview", Kind: ReaderWriterFeature, Active: property("delta.enableVariantShredding"), Needed: unless("variantShredding", property("delta.enableVariantShredding")), Reads: true},
+	{Name: "variantShredding-preview", Kind: ReaderWriterFeature, Active: property("delta.enableVariantShredding"), Needed: unless("variantShredding", property("delta.enableVariantShredding")), Reads: true, Writes: true},
 	{Name: "catalogOwned-preview", Kind: ReaderWriterFeature, Requires: []string{"inCommitTimestamp", "vacuumProtocolCheck"}, Reads: true},
 	{Name: "coordinatedCommits-preview", Kind: WriterFeature, Requires: []string{"inCommitTimestamp", "vacuumProtocolCheck"}, Needed: hasProperty("delta.coordinatedCommits.commitCoordinator-preview"), Reads: true},
 	// Following a redirect is not built, and the data left at its source may be out of date.
@@ -186,6 +192,10 @@ func topLevel(has func(FieldMetadata) bool) func(*TableConfig) bool {
 		return slices.ContainsFunc(c.Schema.Fields, func(f Field) bool { return has(f.Metadata) })
 	}
 }
+
+func isIdentity(m FieldMetadata) bool { _, ok := m.Identity(); return ok }
+
+func isGenerated(m FieldMetadata) bool { _, ok := m.GenerationExpression(); return ok }
 
 // hasInvariants looks at fields reached through structs only: inside arrays and maps neither kind is enforced.
 func hasInvariants(c *TableConfig) bool {

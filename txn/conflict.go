@@ -195,7 +195,7 @@ func (c *contender) owes(is *protocol.TableConfig) (Duty, bool) {
 	if len(c.fresh) == 0 {
 		return Duty{}, false
 	}
-	owed := slices.DeleteFunc(duties(is), func(d Duty) bool { return d.Kind == PhysicalNames })
+	owed := slices.DeleteFunc(is.Duties(), func(d Duty) bool { return d.Kind == PhysicalNames })
 	return undone(owed, c.done)
 }
 

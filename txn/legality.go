@@ -171,12 +171,9 @@ func (tx *Transaction) check(op *Operation) error {
 		}
 	}
 	if adds {
-		owed := duties(config)
-		if removes && config.Active("changeDataFeed") {
-			owed = append(owed, Duty{Kind: ChangeRows})
-		}
-		if removes && config.Active("rowTracking") {
-			owed = append(owed, Duty{Kind: RowIDs})
+		owed := config.Duties()
+		if removes {
+			owed = append(owed, config.ChangeDuties()...)
 		}
 		if duty, missing := undone(owed, s.done); missing {
 			return internal("files are added to %s without the duty %s", table, duty)

@@ -154,7 +154,7 @@ func (tx *Transaction) Add(files []protocol.AddFile, done []Duty) error {
 		if tx.config == nil {
 			return internal("files are added to %s before it has a protocol and metadata", tx.table.Name())
 		}
-		if duty, missing := undone(duties(tx.config), done); missing {
+		if duty, missing := undone(tx.config.Duties(), done); missing {
 			return internal("files are added to %s without the duty %s", tx.table.Name(), duty)
 		}
 		for i := range files {

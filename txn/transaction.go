@@ -119,7 +119,7 @@ func (tx *Transaction) Config() *protocol.TableConfig {
 // removes rows owes those, see Add.
 func (tx *Transaction) Duties() []Duty {
 	if config := tx.Config(); config != nil {
-		return duties(config)
+		return config.Duties()
 	}
 	return nil
 }
