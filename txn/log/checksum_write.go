@@ -61,10 +61,13 @@ func (s *Snapshot) Checksum() protocol.VersionChecksum {
 	return checksum
 }
 
+// sortedNames are a map's keys in ascending order.
+func sortedNames[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
 // sortedValues are a map's values in the order of their keys; never nil.
 func sortedValues[V any](m map[string]V) []V {
 	values := make([]V, 0, len(m))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
+	for _, key := range sortedNames(m) {
 		values = append(values, m[key])
 	}
 	return values
