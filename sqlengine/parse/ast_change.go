@@ -37,7 +37,8 @@ type (
 		Query        *Query
 		QueryAlias   *Ident // MySQL's VALUES (...) AS new, Spark's REPLACE ON source alias
 		QueryColumns []Ident
-		Default      bool // DEFAULT VALUES
+		Default      bool // DEFAULT VALUES, or MySQL's VALUES (), ()
+		DefaultRows  int  // of Default: how many rows
 		OnDuplicate  []SetItem
 		Ignored      []Ignored // LOW_PRIORITY and kin
 	}
@@ -130,7 +131,7 @@ type (
 		Path          string
 		Items         []SelectItem // of the SELECT form; nil for the plain one
 		Where         Expr
-		Format        string // upper case
+		Format        string // upper case; "" where the files' names have to tell
 		Validate      bool
 		ValidateRows  *int64 // nil: all
 		Files         []string

@@ -258,11 +258,14 @@ type (
 type TypeName struct {
 	Pos    Pos
 	Type   protocol.DataType
-	Length int    // CHAR(n), VARCHAR(n), BINARY(n); -1 where not given
-	Fixed  bool   // CHAR rather than VARCHAR
-	MySQL  string // "", "SIGNED", "UNSIGNED", "CHAR", "BINARY", "DATETIME", "TIME", "YEAR", "JSON", "DECIMAL", ...
-	Digits int    // fractional digits of DATETIME(n), TIME(n); -1 where not given
-	Text   string // as written
+	Length int      // CHAR(n), VARCHAR(n), BINARY(n); -1 where not given
+	Fixed  bool     // CHAR rather than VARCHAR
+	MySQL  string   // "", "SIGNED", "UNSIGNED", "CHAR", "BINARY", "DATETIME", "TIME", "YEAR", "JSON", "DECIMAL", ...
+	Digits int      // fractional digits of DATETIME(n), TIME(n); -1 where not given
+	Text   string   // as written
+	Values []string // of ENUM, which only a column's definition may have
+	// MySQLCollation is a collation of MySQL's, such as utf8mb4_general_ci. No table keeps it.
+	MySQLCollation string
 	// CharVarchar is the type as Spark stores it in __CHAR_VARCHAR_TYPE_STRING, such as array<varchar(3)>, where it holds CHAR(n)
 	// or VARCHAR(n) at any depth; "" where it does not.
 	CharVarchar string

@@ -150,6 +150,7 @@ type (
 		Comment     *string
 		Location    *string
 		Properties  []Property
+		Collation   Name      // DEFAULT COLLATION
 		Ignored     []Ignored // CHARACTER SET, COLLATE
 	}
 
@@ -175,11 +176,12 @@ type (
 
 	// AlterView is ALTER VIEW v AS query, RENAME TO, SET/UNSET TBLPROPERTIES.
 	AlterView struct {
-		Pos    Pos
-		Name   Name
-		Query  *Query
-		Text   string
-		Action AlterAction // RenameTable, SetProperties, UnsetProperties; nil with Query
+		Pos     Pos
+		Name    Name
+		Columns []ViewColumn
+		Query   *Query
+		Text    string
+		Action  AlterAction // RenameTable, SetProperties, UnsetProperties; nil with Query
 	}
 
 	// CommentOn is COMMENT ON TABLE|VIEW|DATABASE|COLUMN name IS 'text'|NULL.

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"deltasql/protocol"
 )
 
 // dump writes a tree as an S-expression: names as they are (quoted ones in back quotes), strings in quotes, everything
@@ -371,6 +373,15 @@ func dumpType(t TypeName) string {
 	if t.Digits >= 0 {
 		text += "." + strconv.Itoa(t.Digits)
 	}
+	if t.CharVarchar != "" && t.Type.Kind != protocol.KindString {
+		text += "=" + t.CharVarchar
+	}
+	if t.Type.Collation != "" {
+		text += " collate " + t.Type.Collation
+	}
+	for _, value := range t.Values {
+		text += " " + strconv.Quote(value)
+	}
 	return text
 }
 
@@ -501,6 +512,8 @@ func dumpExpr(e Expr) string {
 		return form(":=", e.Variable, dumpExpr(e.Value))
 	case *Collate:
 		return form("collate", dumpExpr(e.Operand), dumpName(e.Collation))
+	case *DefaultValue:
+		return "DEFAULT"
 	}
 	return fmt.Sprintf("?%T", e)
 }
@@ -528,36 +541,76 @@ func dumpCall(c *Call) string {
 	return form(dumpName(c.Name), parts...)
 }
 
-// dumpFields writes a statement's fields that are set, in order.
+// dumpFields writes the fields of a statement or of a part of one that are set, in order.
 func dumpFields(node any) string {
 	v := reflect.Indirect(reflect.ValueOf(node))
 	parts := []string{}
 	for i := range v.NumField() {
-		field, name := v.Field(i), v.Type().Field(i).Name
-		if name == "Pos" || field.IsZero() {
+		name := v.Type().Field(i).Name
+		if field := v.Field(i); name == "Pos" || name == "span" || field.IsZero() {
 			continue
-		}
-		text := ""
-		switch value := field.Interface().(type) {
-		case bool:
+		} else if field.Kind() == reflect.Bool {
 			parts = append(parts, strings.ToLower(name))
-			continue
-		case string:
-			text = strconv.Quote(value)
-		case *string:
-			text = strconv.Quote(*value)
-		case *AsOf:
-			text = dumpAsOf(value)
-		case []SetAssign, []PartitionValue, []ViewColumn, []Property:
-			items := []string{}
-			for j := range field.Len() {
-				items = append(items, dumpFields(field.Index(j).Interface()))
-			}
-			text = "[" + strings.Join(items, " ") + "]"
-		default:
-			text = dump(value)
+		} else {
+			parts = append(parts, strings.ToLower(name)+"="+dumpField(field))
 		}
-		parts = append(parts, strings.ToLower(name)+"="+text)
 	}
 	return form(v.Type().Name(), parts...)
+}
+
+// dumpField writes a field's value.
+func dumpField(field reflect.Value) string {
+	switch value := field.Interface().(type) {
+	case string:
+		return strconv.Quote(value)
+	case *string:
+		return strconv.Quote(*value)
+	case *int64:
+		return strconv.FormatInt(*value, 10)
+	case *AsOf:
+		return dumpAsOf(value)
+	case *TypeName:
+		return dumpType(*value)
+	case *Alias:
+		return dumpAlias(value)
+	case Text:
+		return dump(value.Expr) + "~" + strconv.Quote(value.Text)
+	case *Text:
+		return dump(value.Expr) + "~" + strconv.Quote(value.Text)
+	case Name, Expr, From, *Query, Statement:
+		return dump(value)
+	case Ident:
+		return dumpName(Name{value})
+	case *Ident:
+		return dumpName(Name{*value})
+	case SetItem:
+		return dumpName(value.Target) + "=" + dump(value.Value)
+	case SelectItem:
+		return dumpItem(value)
+	case []OrderItem:
+		return "[" + dumpOrder(value) + "]"
+	case Property:
+		return form("Property", "key="+strconv.Quote(value.Key), optionalText("value", value.Value))
+	case []CTE:
+		query := dumpQuery(&Query{With: value, Body: &Values{}})
+		return "[" + query + "]"
+	}
+	switch field.Kind() {
+	case reflect.Slice:
+		items := []string{}
+		for j := range field.Len() {
+			items = append(items, dumpField(field.Index(j)))
+		}
+		return "[" + strings.Join(items, " ") + "]"
+	case reflect.Struct, reflect.Pointer, reflect.Interface:
+		return dumpFields(field.Interface())
+	}
+	return fmt.Sprint(field.Interface())
+}
+
+func optionalText(name, text string) string {
+	if text == "" {
+		return ""
+	}
+	return name + "=" + strconv.Quote(text)
 }

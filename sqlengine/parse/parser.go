@@ -19,6 +19,9 @@ type parser struct {
 	into     []string // variables of SELECT ... INTO @a, @b
 	outer    int      // the depth of the statement's own query, where INTO may stand
 
+	defaults    bool // the next VALUES are those of an INSERT, where DEFAULT is a value
+	beforeQuery bool // a query follows the expression, so that a name before "(SELECT" is no call
+
 	// pending is a primary expression (or FROM item) that was read before it was known what it begins: "(" may open a
 	// query, a row or an expression. The next call of primary (or factor) returns it. Its text begins at pendingStart.
 	pending      Expr
@@ -355,8 +358,14 @@ func (p *parser) upper(t token) string { return strings.ToUpper(p.text(t)) }
 func (p *parser) properties() []Property {
 	p.expect("(")
 	var list []Property
+	seen := map[string]bool{}
 	for {
+		at := p.tok().start
 		property := Property{Key: p.propertyKey()}
+		if seen[property.Key] {
+			p.bail(protocol.NewError("DUPLICATE_KEY", "key %s is given twice", property.Key).At(at.Line, at.Column))
+		}
+		seen[property.Key] = true
 		p.accept("=", "==")
 		switch t := p.tok(); {
 		case p.isString():

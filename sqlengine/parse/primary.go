@@ -204,7 +204,7 @@ func (p *parser) variableOrAssign() Expr {
 func (p *parser) column() Expr {
 	start := p.tok().start
 	name := p.name()
-	if p.is("(") {
+	if p.is("(") && !(p.beforeQuery && p.isAt(1, "SELECT", "WITH", "VALUES", "TABLE", "FROM")) {
 		return p.callOf(start, name)
 	}
 	return &Column{span: p.spanFrom(start), Name: name}

@@ -281,7 +281,7 @@ func (p *parser) operand() Body {
 		q := p.query()
 		p.expect(")")
 		return &NestedQuery{Query: q}
-	case p.is("VALUES"):
+	case p.is("VALUES"), p.is("VALUE") && p.defaults:
 		return p.valuesOperand()
 	case p.is("TABLE"):
 		p.advance()
@@ -293,12 +293,12 @@ func (p *parser) operand() Body {
 	return nil
 }
 
-// valuesOperand reads VALUES as a query. Spark gives it an alias, which makes it a SELECT over it.
+// valuesOperand reads VALUES as a query. Spark gives it an alias, which makes it a SELECT over it; that of an INSERT is read there.
 func (p *parser) valuesOperand() Body {
-	at := p.tok().start
+	at, inserted := p.tok().start, p.defaults
 	values := p.values()
 	alias := (*Alias)(nil)
-	if p.opts.Dialect == Spark {
+	if p.opts.Dialect == Spark && !inserted {
 		alias = p.alias()
 	}
 	if alias == nil {
@@ -311,16 +311,21 @@ func (p *parser) valuesOperand() Body {
 // values reads VALUES (1, 2), (3, 4) or VALUES ROW(1, 2) or VALUES 1, 2.
 func (p *parser) values() *Values {
 	v := &Values{Pos: p.tok().start}
-	p.expect("VALUES")
+	defaults := p.defaults
+	p.defaults = false
+	if !p.accept("VALUES") && !(defaults && p.accept("VALUE")) {
+		p.fail("VALUES")
+	}
 	for {
-		v.Rows = append(v.Rows, p.valuesRow())
+		v.Rows = append(v.Rows, p.valuesRow(defaults))
 		if !p.accept(",") {
 			return v
 		}
 	}
 }
 
-func (p *parser) valuesRow() []Expr {
+// valuesRow reads one row; DEFAULT is a value in those of an INSERT.
+func (p *parser) valuesRow(defaults bool) []Expr {
 	start := p.tok().start
 	row := p.is("ROW") && p.isAt(1, "(")
 	if row {
@@ -330,10 +335,32 @@ func (p *parser) valuesRow() []Expr {
 		return []Expr{p.expr()}
 	}
 	p.advance()
-	items := p.rowItems()
+	items := p.valuesItems(defaults)
 	if row || p.is(",", ")", ";", "AS") || p.tok().kind != tokOp {
 		return items
 	}
 	p.pend(p.rowOrItem(items, start), start)
 	return []Expr{p.expr()}
+}
+
+// valuesItems reads the items of a row behind its "(", and the ")".
+func (p *parser) valuesItems(defaults bool) []Expr {
+	if !defaults {
+		return p.rowItems()
+	}
+	var items []Expr
+	if p.is("DEFAULT") {
+		items = []Expr{p.valueOrDefault()}
+	} else if q, first := p.queryOrExpr(); q != nil {
+		items = []Expr{&Subquery{span: span{Start: q.Pos, Stop: p.previous.end}, Query: q}}
+	} else {
+		items = []Expr{first}
+	}
+	for p.accept(",") {
+		items = append(items, p.valueOrDefault())
+	}
+	if !p.accept(")") {
+		p.fail("','", "')'")
+	}
+	return items
 }

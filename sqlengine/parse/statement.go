@@ -8,23 +8,26 @@ import (
 // queryVerbs begin a query.
 var queryVerbs = []string{"SELECT", "WITH", "VALUES", "TABLE", "FROM", "("}
 
-// otherVerbs begin statements that this version knows by name and does not run. Those in objectVerbs take their object
-// into the verb: DROP TABLE.
+// changeVerbs begin statements that define and change tables, keep them, and run transactions. otherVerbs begin those that this version
+// knows by name and does not run; so do some of changeVerbs, by what follows. Those in objectVerbs take their object into the verb:
+// LOCK TABLES.
 var (
+	changeVerbs = []string{
+		"ALTER", "ANALYZE", "BEGIN", "CHECK", "CHECKPOINT", "CLEAN", "COMMENT", "COMMIT", "COMPACT", "CONVERT", "COPY", "CREATE", "DEALLOCATE",
+		"DELETE", "DROP", "EXECUTE", "EXPORT", "FSCK", "GENERATE", "INSERT", "LOAD", "MERGE", "MSCK", "OPTIMIZE", "PREPARE", "RELEASE", "RENAME",
+		"REORG", "REPAIR", "REPLACE", "RESTORE", "ROLLBACK", "SAVEPOINT", "START", "TRUNCATE", "UPDATE", "VACUUM",
+	}
 	otherVerbs = []string{
-		"ADD", "ALTER", "ANALYZE", "ATTACH", "BEGIN", "CACHE", "CALL", "CHECK", "CHECKPOINT", "CLEAN", "CLEAR", "CLOSE", "COMMENT", "COMMIT",
-		"COMPACT", "CONVERT", "COPY", "CREATE", "DEALLOCATE", "DECLARE", "DELETE", "DENY", "DETACH", "DO", "DROP", "EXECUTE", "EXPORT",
-		"FETCH", "FLUSH", "FSCK", "GENERATE", "GRANT", "HANDLER", "HELP", "IMPORT", "INSERT", "INSTALL", "LIST", "LOAD", "LOCK", "MERGE",
-		"MSCK", "OPEN", "OPTIMIZE", "PREPARE", "PURGE", "RELEASE", "RENAME", "REORG", "REPAIR", "REPLACE", "RESIGNAL", "RESTORE", "REVOKE",
-		"ROLLBACK", "SAVEPOINT", "SHUTDOWN", "SIGNAL", "START", "SYNC", "TRUNCATE", "UNCACHE", "UNDROP", "UNINSTALL", "UNLOCK", "UNSET",
-		"UPDATE", "VACUUM", "XA",
+		"ADD", "ATTACH", "CACHE", "CALL", "CLEAR", "CLOSE", "DECLARE", "DENY", "DETACH", "DO", "FETCH", "FLUSH", "GRANT", "HANDLER", "HELP",
+		"IMPORT", "INSTALL", "KILL", "LIST", "LOCK", "OPEN", "PURGE", "RESIGNAL", "REVOKE", "SHUTDOWN", "SIGNAL", "SYNC", "UNCACHE", "UNDROP",
+		"UNINSTALL", "UNLOCK", "UNSET", "XA",
 	}
 	objectVerbs = []string{
-		"ADD", "ALTER", "ANALYZE", "CACHE", "CLEAR", "CREATE", "DROP", "EXPORT", "IMPORT", "LOAD", "LOCK", "MSCK", "PURGE", "RENAME", "START",
-		"TRUNCATE", "UNCACHE", "UNDROP", "UNLOCK", "UNSET", "REPLACE", "SYNC", "EXECUTE", "COMMENT",
+		"ADD", "ALTER", "CACHE", "CHECK", "CLEAN", "CLEAR", "COMPACT", "DROP", "EXPORT", "FSCK", "IMPORT", "LOAD", "LOCK", "MSCK", "PURGE",
+		"RENAME", "REPAIR", "START", "SYNC", "UNCACHE", "UNDROP", "UNLOCK", "UNSET",
 	}
 	statementVerbs = []string{
-		"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "DESCRIBE", "DESC", "SHOW", "USE", "SET", "RESET", "REFRESH", "KILL",
+		"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "DESCRIBE", "DESC", "SHOW", "USE", "SET", "RESET", "REFRESH",
 	}
 )
 
@@ -48,30 +51,124 @@ func (p *parser) statement() Statement {
 		return p.reset()
 	case p.is("REFRESH"):
 		return p.refresh()
-	case p.is("KILL"):
-		return p.kill()
-	case p.is("CREATE"):
-		if view := p.createView(); view != nil {
-			return view
-		}
-		return p.unsupported(p.createdObject())
-	case p.is("DROP") && p.isAt(1, "VIEW"):
-		return p.dropView()
+	case p.is(changeVerbs...):
+		return p.change()
 	case p.is(otherVerbs...):
-		verb := t.word
-		if p.is(objectVerbs...) && p.peek(1).kind == tokWord && p.peek(1).word != "" {
-			verb += " " + p.peek(1).word
-		}
-		return p.unsupported(verb)
+		return p.unsupported(p.objectVerb())
 	case t.kind == tokEOF || t.word == ";":
 		p.bail(syntaxError(t.start, "the statement is empty"))
 	}
 	err := syntaxError(t.start, "unexpected %s, expected a statement such as SELECT, SHOW or DESCRIBE", p.describe(t))
-	if near := Meant(p.text(t), slices.Concat(statementVerbs, otherVerbs)); near != "" && t.kind == tokWord {
+	if near := Meant(p.text(t), slices.Concat(statementVerbs, changeVerbs, otherVerbs)); near != "" && t.kind == tokWord {
 		err.WithHint("did you mean %s?", near)
 	}
 	p.bail(err)
 	return nil
+}
+
+// change reads a statement of changeVerbs.
+func (p *parser) change() Statement {
+	switch p.tok().word {
+	case "CREATE":
+		return p.create()
+	case "REPLACE":
+		if p.isAt(1, "TABLE") && p.isName(2) {
+			return p.createTable()
+		}
+		return p.tableChange()
+	case "INSERT", "UPDATE", "DELETE", "MERGE":
+		return p.tableChange()
+	case "DROP":
+		return p.drop()
+	case "ALTER":
+		return p.alter()
+	case "RENAME":
+		if p.isAt(1, "TABLE", "TABLES") {
+			return p.renameTable()
+		}
+	case "COMMENT":
+		return p.commentOn()
+	case "TRUNCATE":
+		return p.truncate()
+	case "COPY":
+		return p.copy()
+	case "LOAD":
+		if p.isAt(1, "DATA") && !p.isAt(2, "INPATH") && !p.isAt(3, "INPATH") {
+			return p.loadData()
+		}
+	case "OPTIMIZE":
+		return p.optimize()
+	case "REORG":
+		return p.reorg()
+	case "VACUUM":
+		return p.vacuum()
+	case "RESTORE":
+		return p.restore()
+	case "CONVERT":
+		return p.convertToDelta()
+	case "BEGIN", "START":
+		return p.begin()
+	case "COMMIT", "ROLLBACK":
+		return p.finish()
+	case "SAVEPOINT", "RELEASE":
+		return p.savepoint()
+	case "PREPARE":
+		return p.prepare()
+	case "EXECUTE":
+		return p.execute()
+	case "DEALLOCATE":
+		return p.deallocate()
+	default:
+		if m := p.maintain(); m != nil {
+			return m
+		}
+	}
+	return p.unsupported(p.objectVerb())
+}
+
+// tableChange reads INSERT, REPLACE, UPDATE, DELETE or MERGE, with the WITH that may stand before.
+func (p *parser) tableChange() Statement {
+	p.enter()
+	defer p.leave()
+	with := &Query{Pos: p.tok().start}
+	if p.is("WITH") {
+		p.with(with)
+	}
+	switch p.tok().word {
+	case "UPDATE":
+		return p.update(with)
+	case "DELETE":
+		return p.delete(with)
+	case "MERGE":
+		return p.merge(with)
+	}
+	return p.insert(with)
+}
+
+// create reads CREATE of what this product has, and names the rest.
+func (p *parser) create() Statement {
+	switch object := p.createdObject(); {
+	case object == "CREATE TABLE":
+		return p.createTable()
+	case p.isAt(1, "DATABASE", "SCHEMA", "NAMESPACE"):
+		return p.createDatabase()
+	case object == "CREATE INDEX" && (p.isAt(1, "INDEX") || p.isAt(2, "INDEX")):
+		return p.createIndex()
+	default:
+		if view := p.createView(); view != nil {
+			return view
+		}
+		return p.unsupported(object)
+	}
+}
+
+// objectVerb is the verb with its object: LOCK TABLES.
+func (p *parser) objectVerb() string {
+	verb := p.tok().word
+	if p.is(objectVerbs...) && p.peek(1).kind == tokWord {
+		verb += " " + p.upper(p.peek(1))
+	}
+	return verb
 }
 
 // unsupported skips to the statement's end. The first token is still to be taken.
@@ -83,11 +180,16 @@ func (p *parser) unsupported(verb string) *Unsupported {
 	return u
 }
 
+// createAttributes are words that may stand between CREATE and what is created.
+var createAttributes = []string{
+	"OR", "EXTERNAL", "TEMP", "TEMPORARY", "GLOBAL", "ALGORITHM", "DEFINER", "SQL", "UNIQUE", "FULLTEXT", "SPATIAL",
+}
+
 // createdObject is the verb of a CREATE statement: CREATE TABLE and so on, without OR REPLACE and kin.
 func (p *parser) createdObject() string {
-	for n := 1; n < 12; n++ {
+	for n := 1; n < 12 && p.isAt(1, createAttributes...); n++ {
 		switch t := p.peek(n); t.word {
-		case "TABLE", "VIEW", "DATABASE", "SCHEMA", "FUNCTION", "INDEX", "PROCEDURE", "CATALOG", "ROLE", "USER", "NAMESPACE":
+		case "TABLE", "VIEW", "FUNCTION", "INDEX", "PROCEDURE", "ROLE", "USER":
 			return "CREATE " + t.word
 		}
 	}
@@ -98,8 +200,8 @@ func (p *parser) createdObject() string {
 }
 
 func (p *parser) queryStatement() Statement {
-	if p.is("WITH") && p.withChanges() {
-		return p.unsupported(p.changeVerb())
+	if p.is("WITH") && p.changeVerb() != "" {
+		return p.tableChange()
 	}
 	p.outer = p.depth + 1
 	q := p.query()
@@ -137,10 +239,8 @@ func (p *parser) follow(q *Query) []string {
 	return append(words, "ORDER BY", "LIMIT", "the end of the statement")
 }
 
-// withChanges tells whether the statement behind a WITH list is a change of a table: WITH c AS (...) DELETE FROM t.
-func (p *parser) withChanges() bool { return p.changeVerb() != "" }
-
-// changeVerb is the verb behind a WITH list; "" for a query. It looks only at words outside parentheses.
+// changeVerb is the verb behind a WITH list, where the statement changes a table: WITH c AS (...) DELETE FROM t; "" for a query. It looks
+// only at words outside parentheses.
 func (p *parser) changeVerb() string {
 	depth := 0
 	for n := 1; ; n++ {
@@ -200,7 +300,7 @@ func (p *parser) explained(at Pos) Statement {
 		}
 		break
 	}
-	if p.is(queryVerbs...) || p.is(otherVerbs...) || p.is(statementVerbs...) || p.is("CREATE", "DROP") {
+	if p.is(queryVerbs...) || p.is(changeVerbs...) || p.is(otherVerbs...) || p.is(statementVerbs...) {
 		e.Statement = p.statement()
 		return e
 	}
@@ -255,115 +355,4 @@ func (p *parser) refresh() Statement {
 		p.advance()
 	}
 	return &Refresh{Name: p.tableName()}
-}
-
-// ---- views ----
-
-// createView reads CREATE VIEW; nil, with nothing taken, if the statement creates something else.
-func (p *parser) createView() Statement {
-	n := 1
-	v := &CreateView{Pos: p.tok().start}
-	if p.isAt(n, "OR") && p.isAt(n+1, "REPLACE") {
-		v.OrReplace = true
-		n += 2
-	}
-	n = p.viewAttributes(n)
-	if p.isAt(n, "GLOBAL") {
-		v.Global = true
-		n++
-	}
-	if p.isAt(n, "TEMP", "TEMPORARY") {
-		v.Temporary = true
-		n++
-	}
-	if !p.isAt(n, "VIEW") || v.Global && !v.Temporary {
-		return nil
-	}
-	p.skip(n + 1)
-	v.IfNotExists = p.acceptAll("IF", "NOT", "EXISTS")
-	v.Name = p.tableName()
-	if p.is("(") {
-		v.Columns = p.viewColumns()
-	}
-	for {
-		switch {
-		case p.is("COMMENT"):
-			p.advance()
-			v.Comment = p.stringText()
-			continue
-		case p.is("TBLPROPERTIES"):
-			p.advance()
-			v.Properties = append(v.Properties, p.properties()...)
-			continue
-		case p.is("WITH") && p.isAt(1, "SCHEMA"):
-			p.skip(2)
-			p.accept("TYPE")
-			if !p.accept("BINDING", "COMPENSATION", "EVOLUTION") {
-				p.fail("BINDING", "COMPENSATION", "EVOLUTION")
-			}
-			continue
-		case p.is("USING"):
-			return p.unsupported("CREATE TEMPORARY VIEW USING")
-		}
-		break
-	}
-	p.expect("AS")
-	start := p.tok().start
-	v.Query = p.query()
-	v.Text = p.lex.sql[start.Offset:p.previous.end]
-	if p.is("WITH") {
-		p.refuse(p.tok().start, "WITH CHECK OPTION is not supported: views are read-only")
-	}
-	return v
-}
-
-// viewAttributes skips MySQL's ALGORITHM, DEFINER and SQL SECURITY from token n on, and returns where VIEW should be.
-func (p *parser) viewAttributes(n int) int {
-	for {
-		switch {
-		case p.isAt(n, "ALGORITHM") && p.isAt(n+1, "="):
-			n += 3
-		case p.isAt(n, "DEFINER") && p.isAt(n+1, "="):
-			n += 3
-			if p.isAt(n, "(") {
-				n += 2 // CURRENT_USER()
-			}
-			if p.peek(n).kind == tokVariable {
-				n++ // root@localhost
-			}
-		case p.isAt(n, "SQL") && p.isAt(n+1, "SECURITY"):
-			n += 3
-		default:
-			return n
-		}
-	}
-}
-
-func (p *parser) viewColumns() []ViewColumn {
-	p.expect("(")
-	var columns []ViewColumn
-	for {
-		c := ViewColumn{Name: p.ident()}
-		if p.accept("COMMENT") {
-			c.Comment = p.stringText()
-		}
-		columns = append(columns, c)
-		if !p.accept(",") {
-			break
-		}
-	}
-	p.expect(")")
-	return columns
-}
-
-func (p *parser) dropView() Statement {
-	d := &DropView{Pos: p.advance().start}
-	p.advance()
-	d.IfExists = p.acceptAll("IF", "EXISTS")
-	d.Name = p.tableName()
-	if p.is(",") {
-		p.refuse(p.tok().start, "DROP VIEW takes one view at a time")
-	}
-	p.accept("CASCADE", "RESTRICT")
-	return d
 }

@@ -3,6 +3,7 @@ package parse
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,20 +44,36 @@ func binaryType(at Pos) TypeName {
 
 // typeName reads a type in any spelling.
 func (p *parser) typeName() TypeName {
+	t := p.columnType()
+	if t.MySQL == "ENUM" {
+		p.refuse(t.Pos, "type ENUM is not supported here: use STRING")
+	}
+	return t
+}
+
+// columnType reads the type of a column's definition, which may be ENUM as well.
+func (p *parser) columnType() TypeName {
 	t := p.typeAt(0)
 	t.Text = p.lex.sql[t.Pos.Offset:p.previous.end]
 	return t
 }
 
 // nested reads the type inside an ARRAY, MAP or STRUCT.
-func (p *parser) nested(depth int) protocol.DataType {
-	at := p.tok().start
+func (p *parser) nested(depth int) TypeName {
 	t := p.typeAt(depth + 1)
 	switch t.MySQL {
-	case "TIME", "YEAR", "UNSIGNED", "SIGNED":
-		p.refuse(at, "%s inside a nested type is not supported", t.MySQL)
+	case "TIME", "YEAR", "UNSIGNED", "SIGNED", "ENUM":
+		p.refuse(t.Pos, "%s inside a nested type is not supported", t.MySQL)
 	}
-	return t.Type
+	return t
+}
+
+// spark is a type as Spark writes it in __CHAR_VARCHAR_TYPE_STRING.
+func (t *TypeName) spark() string {
+	if t.CharVarchar != "" {
+		return t.CharVarchar
+	}
+	return t.Type.String()
 }
 
 func (p *parser) typeAt(depth int) TypeName {
@@ -74,16 +91,23 @@ func (p *parser) typeAt(depth int) TypeName {
 		p.openAngle(word)
 		element := p.nested(depth)
 		p.closeAngle()
-		t.Type = protocol.DataType{Kind: protocol.KindArray, Element: &element, ContainsNull: true}
+		t.Type = protocol.DataType{Kind: protocol.KindArray, Element: &element.Type, ContainsNull: true}
+		if element.CharVarchar != "" {
+			t.CharVarchar = "array<" + element.spark() + ">"
+		}
 	case "MAP":
 		p.openAngle(word)
 		key := p.nested(depth)
 		p.expect(",")
 		value := p.nested(depth)
 		p.closeAngle()
-		t.Type = protocol.DataType{Kind: protocol.KindMap, Key: &key, Value: &value, ValueContainsNull: true}
+		t.Type = protocol.DataType{Kind: protocol.KindMap, Key: &key.Type, Value: &value.Type, ValueContainsNull: true}
+		if key.CharVarchar != "" || value.CharVarchar != "" {
+			t.CharVarchar = "map<" + key.spark() + "," + value.spark() + ">"
+		}
 	case "STRUCT":
-		t.Type = protocol.DataType{Kind: protocol.KindStruct, Fields: p.structFields(depth)}
+		t.Type.Kind = protocol.KindStruct
+		t.Type.Fields, t.CharVarchar = p.structFields(depth)
 	case "DECIMAL", "DEC", "NUMERIC", "FIXED":
 		p.decimal(&t)
 	case "INTERVAL":
@@ -97,8 +121,13 @@ func (p *parser) typeAt(depth int) TypeName {
 		if n := p.typeLength(); n > 1 {
 			p.refuse(tok.start, "BIT(%d) is not supported: use BINARY", n)
 		}
-	case "ENUM", "SET":
-		p.refuse(tok.start, "type %s is not supported: use STRING", word)
+	case "SET":
+		p.refuse(tok.start, "type SET is not supported: use STRING or ARRAY<STRING>")
+	case "ENUM":
+		t.Type.Kind, t.MySQL = protocol.KindString, word
+		t.Values = p.stringList()
+		p.characterSet()
+		p.collation(&t)
 	default:
 		kind, ok := simpleTypes[word]
 		if !ok {
@@ -146,6 +175,7 @@ func (p *parser) simpleType(t *TypeName, word string) {
 		if word == "DOUBLE" {
 			p.accept("PRECISION")
 		}
+		defer p.unsigned()
 		if n := p.typeLength(); n > 24 && word == "FLOAT" || word == "REAL" && p.opts.Dialect == MySQL {
 			t.Type.Kind = protocol.KindDouble
 		}
@@ -157,6 +187,9 @@ func (p *parser) simpleType(t *TypeName, word string) {
 			t.MySQL = word
 		}
 	case "STRING", "TEXT", "TINYTEXT", "MEDIUMTEXT", "LONGTEXT":
+		if word == "TEXT" {
+			p.typeLength()
+		}
 		p.characterSet()
 		p.collation(t)
 	case "DATETIME", "TIME", "YEAR":
@@ -199,8 +232,34 @@ func (p *parser) charType(t *TypeName, word string) {
 	if p.opts.Dialect == MySQL && t.Fixed {
 		t.MySQL = "CHAR"
 	}
+	if t.Length >= 0 {
+		t.CharVarchar = "varchar(" + strconv.Itoa(t.Length) + ")"
+		if t.Fixed {
+			t.CharVarchar = "char(" + strconv.Itoa(t.Length) + ")"
+		}
+	}
 	p.characterSet()
 	p.collation(t)
+}
+
+// unsigned reads MySQL's UNSIGNED and ZEROFILL of a number with a fraction, which change nothing here.
+func (p *parser) unsigned() {
+	for p.accept("UNSIGNED", "SIGNED", "ZEROFILL") {
+	}
+}
+
+// stringList reads ('a', 'b').
+func (p *parser) stringList() []string {
+	p.expect("(")
+	var list []string
+	for {
+		list = append(list, p.stringText())
+		if !p.accept(",") {
+			break
+		}
+	}
+	p.expect(")")
+	return list
 }
 
 // characterSet reads CHARACTER SET x or CHARSET x; text is UTF-8 whatever it says, so others are refused.
@@ -215,18 +274,48 @@ func (p *parser) characterSet() {
 	}
 }
 
-// collation reads COLLATE x of a string type. UTF8_BINARY is the default and is not kept.
+// collation reads COLLATE x of a string type.
 func (p *parser) collation(t *TypeName) {
-	if !p.accept("COLLATE") {
-		return
+	p.accept("BINARY") // MySQL's CHAR(n) BINARY
+	if p.accept("COLLATE") {
+		t.setCollation(p.collationName())
 	}
-	name := strings.ToUpper(p.part().Name)
+}
+
+// collationName reads the name of a collation, perhaps with its provider: icu.UNICODE.
+func (p *parser) collationName() Name {
+	if p.isString() {
+		at := p.tok().start
+		return Name{{Name: p.stringText(), Quoted: true, Pos: at}}
+	}
+	name := Name{p.part()}
+	for p.accept(".") {
+		if name = append(name, p.part()); len(name) > maxName {
+			p.limit("a name of more than %d parts", maxName)
+		}
+	}
+	return name
+}
+
+// mysqlCollation matches the names of MySQL's collations. Spark's UTF8_BINARY and UTF8_LCASE are none of them.
+var mysqlCollation = regexp.MustCompile(`(?i)^(?:(?:utf8mb[34]|utf8|latin[0-9]|ascii|ucs2|utf16|utf32|cp125[0-9])_\w*(?:_ci|_cs|_bin)|(?:utf8mb[34]|utf8|latin[0-9]|ascii)_bin)$`)
+
+// setCollation gives a string type its collation. UTF8_BINARY is the default and is not kept.
+func (t *TypeName) setCollation(name Name) {
+	collation := strings.ToUpper(name[len(name)-1].Name)
 	switch {
-	case name == "UTF8_BINARY" || name == "BINARY":
-	case strings.HasPrefix(name, "UTF8_LCASE"), strings.HasPrefix(name, "UTF8_BINARY_"):
-		t.Type.Collation = "spark." + name
+	case len(name) > 1:
+		t.Type.Collation = strings.ToLower(name[len(name)-2].Name) + "." + collation
+		if t.Type.Collation == "spark.UTF8_BINARY" {
+			t.Type.Collation = ""
+		}
+	case collation == "UTF8_BINARY" || collation == "BINARY":
+	case mysqlCollation.MatchString(collation):
+		t.MySQLCollation = name[0].Name
+	case strings.HasPrefix(collation, "UTF8_LCASE"), strings.HasPrefix(collation, "UTF8_BINARY_"):
+		t.Type.Collation = "spark." + collation
 	default:
-		t.Type.Collation = "icu." + name
+		t.Type.Collation = "icu." + collation
 	}
 }
 
@@ -277,7 +366,7 @@ func (p *parser) decimal(t *TypeName) {
 		t.Type.Scale = p.smallNumber(1000)
 	}
 	p.expect(")")
-	p.accept("UNSIGNED")
+	p.unsigned()
 	if precision := t.Type.Precision; precision < 1 || precision > 38 {
 		p.bail(protocol.NewError("INVALID_PARAMETER_VALUE", "DECIMAL has a precision of 1 to 38, not %d", precision).At(at.Line, at.Column))
 	}
@@ -326,23 +415,29 @@ func (p *parser) openAngle(word string) {
 	}
 }
 
-// structFields reads <a: INT NOT NULL COMMENT '..', b STRING>.
-func (p *parser) structFields(depth int) []protocol.Field {
-	fields := []protocol.Field{}
+// structFields reads <a: INT NOT NULL COMMENT '..', b STRING>, and gives the struct as Spark writes it where a field is CHAR(n) or
+// VARCHAR(n).
+func (p *parser) structFields(depth int) (fields []protocol.Field, charVarchar string) {
+	fields = []protocol.Field{}
 	if p.accept("<>") {
-		return fields
+		return fields, ""
 	}
 	p.openAngle("STRUCT")
 	if p.accept(">") {
-		return fields
+		return fields, ""
 	}
+	var names []string
+	limited := false
 	for {
 		if k := p.tok().kind; k != tokWord && k != tokQuoted {
 			p.fail("a field's name")
 		}
 		field := protocol.Field{Name: protocol.LogicalName(p.take().Name), Nullable: true}
 		p.accept(":")
-		field.Type = p.nested(depth)
+		member := p.nested(depth)
+		field.Type = member.Type
+		limited = limited || member.CharVarchar != ""
+		names = append(names, string(field.Name)+":"+member.spark())
 		if p.is("NOT") {
 			p.expect("NOT", "NULL")
 			field.Nullable = false
@@ -362,5 +457,8 @@ func (p *parser) structFields(depth int) []protocol.Field {
 		}
 	}
 	p.closeAngle()
-	return fields
+	if limited {
+		charVarchar = "struct<" + strings.Join(names, ",") + ">"
+	}
+	return fields, charVarchar
 }

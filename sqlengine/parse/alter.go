@@ -1,0 +1,468 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+)
+
+// alter reads ALTER TABLE and ALTER VIEW, and names the rest.
+func (p *parser) alter() Statement {
+	n := p.viewAttributes(1)
+	switch {
+	case p.isAt(n, "VIEW"):
+		return p.alterView(n)
+	case p.isAt(1, "TABLE"), p.isAt(1, "IGNORE") && p.isAt(2, "TABLE"):
+		return p.alterTable()
+	}
+	return p.unsupported(p.objectVerb())
+}
+
+// alterTable reads ALTER TABLE t and its actions. Spark takes one, MySQL many.
+func (p *parser) alterTable() Statement {
+	a := &AlterTable{Pos: p.advance().start}
+	p.accept("IGNORE")
+	p.advance()
+	a.Name = p.tableName()
+	p.noTimeTravel()
+	for {
+		p.alterAction(a)
+		if !p.accept(",") {
+			return a
+		}
+		if p.tok().kind == tokEOF {
+			p.fail("an action such as ADD COLUMN")
+		}
+	}
+}
+
+// alterVerbs begin an action for certain; MySQL reserves them.
+var alterVerbs = []string{"ADD", "DROP", "ALTER", "CHANGE", "MODIFY", "RENAME"}
+
+// actionAt tells whether an action begins n places on, rather than another column of the list that was read last.
+func (p *parser) actionAt(n int) bool {
+	next := p.peek(n + 1)
+	switch {
+	case p.isAt(n, alterVerbs...):
+		return true
+	case p.isAt(n, "ENGINE", "COMMENT", "AUTO_INCREMENT", "ROW_FORMAT", "CHARSET", "ALGORITHM", "LOCK"):
+		return next.word == "=" || next.kind == tokString || next.kind == tokNumber
+	case p.isAt(n, "SET", "UNSET"):
+		return p.isAt(n+1, "TBLPROPERTIES", "LOCATION", "OWNER", "TAGS", "MANAGED", "EXTERNAL", "ROW", "SERDE", "SERDEPROPERTIES")
+	case p.isAt(n, "CLUSTER", "ORDER"):
+		return p.isAt(n+1, "BY")
+	case p.isAt(n, "REPLACE"):
+		return p.isAt(n+1, "COLUMNS", "PARTITIONED")
+	case p.isAt(n, "CONVERT"):
+		return p.isAt(n+1, "TO")
+	case p.isAt(n, "DEFAULT"):
+		return p.isAt(n+1, "CHARACTER", "CHARSET", "COLLATE", "COLLATION")
+	case p.isAt(n, "ENABLE", "DISABLE"):
+		return p.isAt(n+1, "KEYS", "PREDICTIVE")
+	}
+	return false
+}
+
+// alterAction reads one action. Those that take a list without parentheses go on behind a comma where no other action begins.
+func (p *parser) alterAction(a *AlterTable) {
+	at := p.tok().start
+	add := func(actions ...AlterAction) { a.Actions = append(a.Actions, actions...) }
+	switch {
+	case p.is("ADD"):
+		add(p.alterAdd()...)
+	case p.is("DROP"):
+		add(p.alterDrop())
+	case p.is("RENAME"):
+		add(p.alterRename())
+	case p.is("ALTER", "CHANGE", "MODIFY"):
+		add(p.alterColumns()...)
+	case p.is("REPLACE"):
+		p.advance()
+		if p.is("PARTITIONED") {
+			p.expect("PARTITIONED", "BY", "WITH")
+			add(&SetClustering{ClusterBy: *p.clusterBy(), Partitions: true})
+			return
+		}
+		p.expect("COLUMNS")
+		add(&ReplaceColumns{Pos: at, Columns: p.columnList(ofAlter)})
+	case p.is("SET"):
+		add(p.alterSet())
+	case p.is("UNSET"):
+		p.advance()
+		if !p.is("TBLPROPERTIES") {
+			add(p.refusedAction(at))
+			return
+		}
+		p.advance()
+		add(&UnsetProperties{Pos: at, IfExists: p.ifExists(), Keys: p.propertyKeys()})
+	case p.is("CLUSTER"):
+		add(&SetClustering{ClusterBy: *p.clusterBy()})
+	case p.is("COMMENT"):
+		p.advance()
+		p.accept("=")
+		add(&SetTableComment{Pos: at, Text: p.stringText()})
+	case p.is("PARTITION"), p.is("RECOVER"), p.is("ENABLE", "DISABLE", "INHERIT") && !p.isAt(1, "KEYS"), p.is("DEFAULT") && p.isAt(1, "COLLATION"),
+		p.is("TRUNCATE", "COALESCE", "REORGANIZE", "EXCHANGE", "ANALYZE", "CHECK", "OPTIMIZE", "REBUILD", "REPAIR", "REMOVE", "DISCARD", "IMPORT"):
+		add(p.refusedAction(at))
+	default:
+		if ignored, ok := p.ignoredAction(); ok {
+			a.Ignored = append(a.Ignored, ignored)
+			return
+		}
+		p.fail("ADD", "DROP", "RENAME", "ALTER COLUMN", "REPLACE COLUMNS", "SET", "UNSET", "CLUSTER BY")
+	}
+}
+
+// refusedAction takes what is left of the statement: an action that no Delta table has. Its name is its first two words, of which
+// one may have been taken.
+func (p *parser) refusedAction(at Pos) AlterAction {
+	var words []string
+	if p.previous.start == at {
+		words = append(words, p.upper(p.previous))
+	}
+	for p.tok().kind != tokEOF && !p.is(";") {
+		if t := p.advance(); t.kind == tokWord && len(words) < 2 {
+			words = append(words, p.upper(t))
+		}
+	}
+	return &RefusedAction{Pos: at, What: strings.Join(words, " ")}
+}
+
+// ignoredAction reads an action that MySQL has and that changes nothing here.
+func (p *parser) ignoredAction() (Ignored, bool) {
+	at := p.tok().start
+	switch {
+	case p.is("CONVERT") && p.isAt(1, "TO"):
+		p.skip(2)
+		if !p.accept("CHARSET") {
+			p.expect("CHARACTER", "SET")
+		}
+		p.part()
+		if p.accept("COLLATE") {
+			p.part()
+		}
+	case p.is("ORDER"):
+		p.advance()
+		p.expect("BY")
+		for {
+			p.name()
+			p.accept("ASC", "DESC")
+			if !p.anotherColumn() {
+				break
+			}
+			p.advance()
+		}
+	case p.is("ENABLE", "DISABLE"):
+		p.skip(2)
+	case p.is("FORCE"):
+		p.advance()
+	case p.is("WITH", "WITHOUT") && p.isAt(1, "VALIDATION"):
+		p.skip(2)
+	case p.lockOption():
+	default:
+		return p.tableOption()
+	}
+	return p.ignore(at), true
+}
+
+// alterAdd reads ADD COLUMN(S), CONSTRAINT, keys and partitions.
+func (p *parser) alterAdd() []AlterAction {
+	at := p.advance().start
+	switch {
+	case p.is("PARTITION"), p.is("IF") && p.isAt(3, "PARTITION"), p.is("RANGE") && p.isAt(1, "PARTITION"):
+		return []AlterAction{p.refusedAction(at)}
+	case p.constraintAhead():
+		var e tableElements
+		p.tableConstraint(&e)
+		switch {
+		case e.checks != nil:
+			return []AlterAction{&AddCheck{Check: e.checks[0]}}
+		case e.keys != nil:
+			return []AlterAction{&AddKey{Key: e.keys[0]}}
+		}
+		return []AlterAction{&AddForeignKey{Key: e.foreignKeys[0]}}
+	}
+	p.accept("COLUMN", "COLUMNS")
+	c := &AddColumns{Pos: at, IfNotExists: p.ifNotExists()}
+	if p.is("(") {
+		c.Columns = p.columnList(ofAlter)
+		return []AlterAction{c}
+	}
+	for {
+		c.Columns = append(c.Columns, p.columnDef(ofAlter))
+		if !p.anotherColumn() {
+			return []AlterAction{c}
+		}
+		p.advance()
+	}
+}
+
+// anotherColumn tells whether a list of columns without parentheses goes on behind a comma.
+func (p *parser) anotherColumn() bool { return p.is(",") && !p.actionAt(1) }
+
+// columnList reads (definitions).
+func (p *parser) columnList(place columnPlace) []ColumnDef {
+	p.expect("(")
+	var columns []ColumnDef
+	for {
+		columns = append(columns, p.columnDef(place))
+		if !p.accept(",") {
+			break
+		}
+	}
+	if !p.accept(")") {
+		p.fail("','", "')'")
+	}
+	return columns
+}
+
+// alterDrop reads DROP COLUMN(S), CONSTRAINT, CHECK, keys, FEATURE and partitions.
+func (p *parser) alterDrop() AlterAction {
+	at := p.advance().start
+	d := &DropConstraint{Pos: at}
+	switch {
+	case p.is("PARTITION"), p.is("IF") && p.isAt(2, "PARTITION"):
+		return p.refusedAction(at)
+	case p.is("FEATURE") && !p.endsAt(1, ","):
+		p.advance()
+		f := &DropFeature{Pos: at}
+		if p.isString() {
+			f.Feature = p.stringText()
+		} else {
+			f.Feature = p.ident().Name
+		}
+		f.Truncate = p.acceptAll("TRUNCATE", "HISTORY")
+		return f
+	case p.is("PRIMARY") && p.isAt(1, "KEY"):
+		p.skip(2)
+		d.Kind, d.IfExists = "PRIMARY KEY", p.ifExists()
+		p.accept("RESTRICT", "CASCADE")
+		return d
+	case p.is("FOREIGN") && p.isAt(1, "KEY"):
+		p.skip(2)
+		d.Kind, d.IfExists = "FOREIGN KEY", p.ifExists()
+		if p.is("(") {
+			d.Columns = p.identList()
+			return d
+		}
+	case p.is("CONSTRAINT", "CHECK") && !p.endsAt(1, ","):
+		d.Kind = p.advance().word
+		d.IfExists = p.ifExists()
+	case p.is("INDEX", "KEY") && !p.endsAt(1, ","):
+		p.advance()
+		d.Kind, d.IfExists = "INDEX", p.ifExists()
+	default:
+		return p.dropColumns(at)
+	}
+	name := p.ident()
+	d.Name = &name
+	p.accept("RESTRICT", "CASCADE")
+	return d
+}
+
+func (p *parser) dropColumns(at Pos) AlterAction {
+	if !p.endsAt(1, ",") {
+		p.accept("COLUMN", "COLUMNS")
+	}
+	d := &DropColumns{Pos: at, IfExists: p.ifExists()}
+	if p.is("(") {
+		d.Columns = p.names()
+		return d
+	}
+	for {
+		d.Columns = append(d.Columns, p.name())
+		if !p.anotherColumn() {
+			p.accept("RESTRICT", "CASCADE")
+			return d
+		}
+		p.advance()
+	}
+}
+
+// alterRename reads RENAME COLUMN a TO b, RENAME [TO|AS] t, and MySQL's RENAME INDEX.
+func (p *parser) alterRename() AlterAction {
+	at := p.advance().start
+	switch {
+	case p.is("COLUMN") && !p.endsAt(1, ","):
+		p.advance()
+		r := &RenameColumn{Pos: at, Column: p.name()}
+		p.expect("TO")
+		r.To = p.ident()
+		return r
+	case p.is("INDEX", "KEY", "PARTITION", "CONSTRAINT") && !p.endsAt(1, ","):
+		return p.refusedAction(at)
+	}
+	if !p.accept("TO", "AS", "=") && p.opts.Dialect == Spark {
+		p.fail("TO", "COLUMN")
+	}
+	return &RenameTable{Pos: at, To: p.tableName()}
+}
+
+// alterSet reads SET TBLPROPERTIES, SET LOCATION and what is refused.
+func (p *parser) alterSet() AlterAction {
+	at := p.advance().start
+	switch {
+	case p.accept("TBLPROPERTIES"):
+		return &SetProperties{Pos: at, Properties: p.properties()}
+	case p.accept("LOCATION"):
+		s := &SetLocation{Pos: at, Location: p.stringText()}
+		p.noCredential()
+		return s
+	case p.is("OWNER", "TAGS", "MANAGED", "EXTERNAL", "ROW", "SERDE", "SERDEPROPERTIES", "FILEFORMAT"):
+		return p.refusedAction(at)
+	}
+	p.fail("TBLPROPERTIES", "LOCATION")
+	return nil
+}
+
+// propertyKeys reads ('a', b.c).
+func (p *parser) propertyKeys() []string {
+	p.expect("(")
+	keys := []string{p.propertyKey()}
+	for p.accept(",") {
+		keys = append(keys, p.propertyKey())
+	}
+	p.expect(")")
+	return keys
+}
+
+// ---- ALTER, CHANGE and MODIFY COLUMN ----
+
+// alterColumns reads the verb and its columns; Spark's ALTER COLUMN takes several.
+func (p *parser) alterColumns() []AlterAction {
+	at := p.tok().start
+	verb := p.advance().word
+	if p.is("CHECK", "CONSTRAINT", "INDEX") && verb == "ALTER" && p.isName(1) && p.isAt(2, "ENFORCED", "NOT", "VISIBLE", "INVISIBLE") {
+		return []AlterAction{p.refusedAction(at)}
+	}
+	if !p.columnChangeAt(1) || p.columnChangeAt(2) { // else the column itself is named column
+		p.accept("COLUMN", "COLUMNS")
+	}
+	var actions []AlterAction
+	for {
+		actions = append(actions, p.alterColumn(at, verb))
+		if verb == "MODIFY" || !p.is(",") || !p.anotherColumn() {
+			return actions
+		}
+		p.advance()
+		at = p.tok().start
+	}
+}
+
+// columnChangeAt tells whether a change of a column is told n places on.
+func (p *parser) columnChangeAt(n int) bool {
+	switch {
+	case p.isAt(n, "TYPE"), p.isAt(n, "SYNC") && p.isAt(n+1, "IDENTITY"):
+		return true
+	case p.isAt(n, "SET"):
+		return p.isAt(n+1, "NOT", "DEFAULT", "DATA")
+	case p.isAt(n, "DROP"):
+		return p.isAt(n+1, "NOT", "DEFAULT")
+	case p.isAt(n, "COMMENT"):
+		return p.peek(n+1).kind == tokString
+	}
+	return false
+}
+
+// alterColumn reads a column and what changes of it.
+func (p *parser) alterColumn(at Pos, verb string) AlterAction {
+	c := &ChangeColumn{Pos: at, Column: p.name()}
+	if verb == "ALTER" || !p.definitionAhead(verb) {
+		p.columnChange(c)
+		return c
+	}
+	old := c.Column[len(c.Column)-1]
+	name := old
+	if verb == "CHANGE" && p.isName(0) && p.peek(1).kind == tokWord && !p.typeAhead() {
+		if name = p.ident(); name.Name != old.Name {
+			c.Rename = &name
+		}
+	}
+	def := p.columnBody(name.Pos, Name{name}, ofAlter)
+	if verb == "MODIFY" || p.opts.Dialect == MySQL && name.Pos != old.Pos {
+		c.Whole, c.Definition = true, &def
+	} else {
+		p.sparkChange(c, &def)
+	}
+	return c
+}
+
+// definitionAhead tells whether CHANGE or MODIFY gives a type, or a name and a type, rather than one of Spark's changes.
+func (p *parser) definitionAhead(verb string) bool {
+	switch {
+	case p.tok().kind != tokWord && p.tok().kind != tokQuoted:
+		return false
+	case p.is("TYPE") && p.opts.Dialect == MySQL && verb == "CHANGE" && p.peek(1).kind == tokWord:
+		return true // MySQL's CHANGE a type INT makes a column of that name
+	case p.columnChangeAt(0), p.is("FIRST", "AFTER") && (p.endsAt(1, ",") || p.is("AFTER") && p.endsAt(2, ",")):
+		return false
+	}
+	return true
+}
+
+// typeAhead tells whether the present word is a type, and not a column's new name with its type: CHANGE a DECIMAL(10, 2), but
+// CHANGE a date DATE.
+func (p *parser) typeAhead() bool {
+	if p.tok().kind != tokWord || !isType(p.tok().word) {
+		return false
+	}
+	return p.is("NATIONAL", "INTERVAL") || !isType(p.peek(1).word) || p.isAt(1, "SIGNED")
+}
+
+// isType tells whether a keyword begins a type.
+func isType(word string) bool {
+	_, simple := simpleTypes[word]
+	return simple || slices.Contains([]string{"ARRAY", "MAP", "STRUCT", "DECIMAL", "DEC", "NUMERIC", "FIXED", "INTERVAL", "BIT", "ENUM", "SET"}, word)
+}
+
+// sparkChange takes from a definition what it says; what it leaves out stays as it is.
+func (p *parser) sparkChange(c *ChangeColumn, def *ColumnDef) {
+	if def.NotNull || def.Null || def.Generated != nil || def.Identity != nil || def.Default != nil || len(def.Checks) > 0 || def.PrimaryKey || def.Unique {
+		p.bail(syntaxError(def.Type.Pos, "CHANGE COLUMN takes a type, COMMENT, FIRST and AFTER").
+			WithHint("use ALTER COLUMN %s SET NOT NULL, DROP NOT NULL or SET DEFAULT", c.Column[len(c.Column)-1].Name))
+	}
+	c.Type, c.Comment, c.Collation, c.First, c.After = def.Type, def.Comment, def.Collation, def.First, def.After
+}
+
+// columnChange reads one of Spark's changes of a column.
+func (p *parser) columnChange(c *ChangeColumn) {
+	seen := false
+	for ; ; seen = true {
+		switch {
+		case p.is("TYPE"), p.is("SET") && p.isAt(1, "DATA"):
+			if p.advance().word == "SET" {
+				p.expect("DATA", "TYPE")
+			}
+			typ := p.typeName()
+			p.sized(&typ)
+			c.Type = &typ
+			if p.accept("COLLATE") {
+				c.Collation = p.collationName()
+			}
+		case p.acceptAll("SET", "NOT", "NULL"):
+			c.SetNotNull = true
+		case p.acceptAll("DROP", "NOT", "NULL"):
+			c.DropNotNull = true
+		case p.acceptAll("SET", "DEFAULT"):
+			text := p.storedText()
+			c.SetDefault = &text
+		case p.acceptAll("DROP", "DEFAULT"):
+			c.DropDefault = true
+		case p.is("COMMENT"):
+			p.advance()
+			c.Comment = p.textLiteral()
+		case p.accept("FIRST"):
+			c.First = true
+		case p.accept("AFTER"):
+			after := p.ident()
+			c.After = &after
+		case p.acceptAll("SYNC", "IDENTITY"):
+			c.Sync = true
+		case p.is("SET") && p.isAt(1, "MASK", "TAGS"), p.is("DROP") && p.isAt(1, "MASK"), p.is("UNSET"):
+			p.refuse(p.tok().start, "%s %s of a column is not supported", p.tok().word, p.peek(1).word)
+		case !seen:
+			p.fail("TYPE", "COMMENT", "SET NOT NULL", "DROP NOT NULL", "SET DEFAULT", "DROP DEFAULT", "FIRST", "AFTER", "SYNC IDENTITY")
+		default:
+			return
+		}
+	}
+}
