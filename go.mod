@@ -17,6 +17,11 @@ require (
 )
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
+	pgregory.net/rapid v1.3.0
+)
+
+require (
 	github.com/andybalholm/brotli v1.2.0 // indirect
 	github.com/apache/arrow-go/v18 v18.4.1 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
