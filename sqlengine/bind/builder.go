@@ -50,6 +50,32 @@ func (b *Builder) With(with []parse.CTE, recursive bool) ([]*expr.CTE, error) {
 // Query binds a query that sees nothing but the common table expressions.
 func (b *Builder) Query(q *parse.Query) (*expr.Query, error) { return b.b.query(q, b.p) }
 
+// Values binds VALUES whose cells may name what given holds, beside what they may anyway.
+func (b *Builder) Values(v *parse.Values, given map[string]expr.Expr) (*expr.Query, error) {
+	e := &env{b: b.b, place: b.p, scope: (&scope{}).under(b.p.outer), clause: clauseValues, given: given}
+	rows, err := e.rows(v)
+	if err != nil {
+		return nil, err
+	}
+	return b.Table(rows, v)
+}
+
+// Table is the query of rows that are bound already; v is their text.
+func (b *Builder) Table(rows [][]expr.Expr, v *parse.Values) (*expr.Query, error) {
+	body, columns, err := constantTable(rows, v, b.p.context)
+	if err != nil {
+		return nil, err
+	}
+	q := &expr.Query{Body: body}
+	b.b.output(q, columns)
+	return q, nil
+}
+
+// Given binds an expression over a scope that may also name what given holds.
+func (b *Builder) Given(e parse.Expr, s Scope, given map[string]expr.Expr) (expr.Expr, error) {
+	return expr.Bind(b.row(s).with(given), e)
+}
+
 // Relation makes a relation with a fresh number.
 func (b *Builder) Relation(kind expr.RelKind, name string) *expr.Relation {
 	return b.b.relation(kind, name)
@@ -106,21 +132,21 @@ func (b *Builder) From(f parse.From) (expr.From, Scope, error) {
 	return from, Scope{sc}, err
 }
 
-// Expression binds an expression over a scope, as WHERE would: neither aggregates nor window functions may stand in it.
+// Expression binds an expression over a scope; without one it names no columns. Neither aggregates nor window functions may stand in it.
 func (b *Builder) Expression(e parse.Expr, s Scope) (expr.Expr, error) {
-	return expr.Bind(b.where(s), e)
+	return expr.Bind(b.row(s), e)
 }
 
 // Condition binds an expression over a scope and makes a boolean of it by the dialect's rules.
 func (b *Builder) Condition(e parse.Expr, s Scope) (expr.Expr, error) {
-	return b.where(s).condition(e)
+	return b.row(s).condition(e)
 }
 
-func (b *Builder) where(s Scope) *env {
+func (b *Builder) row(s Scope) *env {
 	if s.s == nil {
 		return b.b.constants(b.p)
 	}
-	return &env{b: b.b, place: b.p, scope: s.s.under(b.p.outer), clause: clauseWhere}
+	return &env{b: b.b, place: b.p, scope: s.s.under(b.p.outer), clause: clauseRow}
 }
 
 // Field takes a member of a struct.

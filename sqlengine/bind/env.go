@@ -20,10 +20,11 @@ const (
 	clauseQualify
 	clauseOrder
 	clauseValues
+	clauseRow // a condition or a value of one row, such as a CHECK
 )
 
 func (c clause) String() string {
-	return [...]string{"a constant expression", "FROM", "WHERE", "the select list", "GROUP BY", "HAVING", "QUALIFY", "ORDER BY", "VALUES"}[c]
+	return [...]string{"a constant expression", "FROM", "WHERE", "the select list", "GROUP BY", "HAVING", "QUALIFY", "ORDER BY", "VALUES", "an expression of one row"}[c]
 }
 
 // env is an expression's environment: a scope, the block it belongs to and what is allowed there.

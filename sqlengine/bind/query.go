@@ -309,44 +309,62 @@ func coerceAll(list []expr.Expr, types []protocol.DataType, ctx *expr.Context) (
 	return out, nil
 }
 
-// values binds VALUES; a column's type is the common type of its rows.
+// values binds VALUES.
 func (b *binder) values(v *parse.Values, p place) (expr.Body, []expr.OutputColumn, error) {
 	e := &env{b: b, place: p, scope: (&scope{}).under(p.outer), clause: clauseValues}
+	rows, err := e.rows(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	return constantTable(rows, v, p.context)
+}
+
+// rows binds the cells of VALUES.
+func (e *env) rows(v *parse.Values) ([][]expr.Expr, error) {
 	rows := make([][]expr.Expr, len(v.Rows))
-	var columns []expr.OutputColumn
 	for i, row := range v.Rows {
-		if i > 0 && len(row) != len(columns) {
-			return nil, nil, fail("INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH", row[0].At(), "VALUES: row %d has %d columns, the first has %d", i+1, len(row), len(columns))
+		if len(row) != len(v.Rows[0]) {
+			return nil, fail("INVALID_INLINE_TABLE.NUM_COLUMNS_MISMATCH", row[0].At(), "VALUES: row %d has %d columns, the first has %d", i+1, len(row), len(v.Rows[0]))
 		}
-		for j, x := range row {
+		for _, x := range row {
 			bound, err := expr.Bind(e, x)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			rows[i] = append(rows[i], bound)
-			if i == 0 {
-				columns = append(columns, expr.OutputColumn{Name: valuesName(j, p.context), Type: bound.Type(), Nullable: bound.Nullable()})
-				continue
-			}
-			t, err := expr.CommonType(columns[j].Type, bound.Type(), p.context)
+		}
+	}
+	return rows, nil
+}
+
+// constantTable brings the cells of VALUES to their columns' types, each the common type of the rows.
+func constantTable(rows [][]expr.Expr, v *parse.Values, ctx *expr.Context) (expr.Body, []expr.OutputColumn, error) {
+	columns := make([]expr.OutputColumn, len(rows[0]))
+	for j, x := range rows[0] {
+		columns[j] = expr.OutputColumn{Name: valuesName(j, ctx), Type: x.Type(), Nullable: x.Nullable()}
+	}
+	for i, row := range rows[1:] {
+		for j, x := range row {
+			t, err := expr.CommonType(columns[j].Type, x.Type(), ctx)
 			if err != nil {
-				return nil, nil, fail("INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE", x.At(), "VALUES: column %d has values of types %s and %s", j+1, columns[j].Type, bound.Type())
+				return nil, nil, fail("INVALID_INLINE_TABLE.INCOMPATIBLE_TYPES_IN_INLINE_TABLE", v.Rows[i+1][j].At(), "VALUES: column %d has values of types %s and %s", j+1, columns[j].Type, x.Type())
 			}
-			columns[j].Type, columns[j].Nullable = t, columns[j].Nullable || bound.Nullable()
+			columns[j].Type, columns[j].Nullable = t, columns[j].Nullable || x.Nullable()
 		}
 	}
 	types := make([]protocol.DataType, len(columns))
 	for j, c := range columns {
 		types[j] = c.Type
 	}
+	out := make([][]expr.Expr, len(rows))
 	for i := range rows {
-		cast, err := coerceAll(rows[i], types, p.context)
+		cast, err := coerceAll(rows[i], types, ctx)
 		if err != nil {
 			return nil, nil, located(err, v.Pos)
 		}
-		rows[i] = cast
+		out[i] = cast
 	}
-	return &expr.Values{Rows: rows}, columns, nil
+	return &expr.Values{Rows: out}, columns, nil
 }
 
 func valuesName(i int, ctx *expr.Context) string {

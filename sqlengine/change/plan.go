@@ -5,6 +5,7 @@ import (
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn"
 )
 
 // Table is the table that a statement writes to.
@@ -31,8 +32,8 @@ type Plan struct {
 	// Query gives the table's logical columns in order, named as in the schema and printed as c0, c1, ...; structs have logical
 	// member names, variants are DuckDB's VARIANT.
 	Query *expr.Query
-	// Kept are the duties that Query holds every row to.
-	Kept []Duty
+	// Done are the duties that Query holds every row to.
+	Done []txn.Duty
 	// Identity says for each identity column how its values come about.
 	Identity []Identity
 	// Explicit is whether the statement itself gives a value for every column.
@@ -50,26 +51,9 @@ type Plan struct {
 	// Using are the columns of INSERT ... REPLACE USING, indices into the schema: rows of the table that are equal in all of them to
 	// a row of Query (NULL equals nothing) are deleted.
 	Using []int
+
+	values *expr.Relation // the table's columns before they are checked
 }
-
-// Duty is something that every row of a table must satisfy.
-type Duty struct {
-	Kind   DutyKind
-	Column string // the column's dotted path, or a CHECK's name
-}
-
-// DutyKind tells duties apart.
-type DutyKind uint8
-
-// The duties that a plan's query keeps.
-const (
-	NotNull        DutyKind = iota // of a column or a struct's member
-	Check                          // delta.constraints.<name>
-	Invariant                      // delta.invariants of a column
-	GeneratedValue                 // delta.generationExpression of a column
-	IdentityValue                  // delta.identity.* of a column
-	Length                         // CHAR(n) and VARCHAR(n) anywhere in a column
-)
 
 // Identity is how an identity column is filled.
 type Identity struct {

@@ -108,6 +108,8 @@ func (b *binder) bind(e parse.Expr) (Expr, error) {
 		return b.bindCollate(n)
 	case *parse.Lambda:
 		return nil, fail(n.At(), "INVALID_LAMBDA_FUNCTION_CALL", "a lambda may only stand as an argument of a function that takes one, such as transform or filter")
+	case *parse.DefaultValue:
+		return nil, fail(n.At(), "DEFAULT_PLACEMENT_INVALID", "DEFAULT may only stand by itself, as a whole value of VALUES or SET")
 	case *parse.Star:
 		return nil, fail(n.At(), "INVALID_USAGE_OF_STAR_OR_REGEX", "* may only stand in a select list or among a function's arguments")
 	}

@@ -1,0 +1,89 @@
+package change
+
+import (
+	"strings"
+
+	"deltasql/protocol"
+	"deltasql/sqlengine/bind"
+	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
+)
+
+// replaced binds what an INSERT takes away: PARTITION of INSERT OVERWRITE, REPLACE WHERE, REPLACE USING.
+func (b *binding) replaced(s *parse.Insert, plan *Plan, in *source) error {
+	switch {
+	case s.ReplaceWhere != nil:
+		return b.replaceWhere(s, plan)
+	case s.ReplaceUsing != nil:
+		return b.replaceUsing(s, plan, in)
+	case s.ReplaceOn != nil:
+		return fail("UNSUPPORTED_FEATURE", s.Pos, "INSERT ... REPLACE ON is not supported").WithHint("use REPLACE USING, or MERGE")
+	}
+	return nil
+}
+
+// replaceWhere binds the condition twice: over the table, whose rows it takes away, and over the new rows, which must satisfy it.
+func (b *binding) replaceWhere(s *parse.Insert, plan *Plan) error {
+	text := strings.TrimSpace(s.ReplaceText)
+	own, err := b.build.Condition(s.ReplaceWhere, b.columns(plan.values))
+	if err != nil {
+		return err
+	}
+	if err := onlyOfRow(own, "REPLACE WHERE"); err != nil {
+		return err
+	}
+	b.check(untrue(own), b.failure("DELTA_REPLACE_WHERE_MISMATCH", b.withValues("Written data does not conform to the condition '"+text+"' of REPLACE WHERE. Row with values:", own)...))
+	plan.Query = b.checked(plan.values)
+	if b.table.Source == nil {
+		return protocol.NewError(protocol.ClassInternal, "REPLACE WHERE needs the snapshot of %s", b.table.shown())
+	}
+	if plan.Target, err = b.build.Scan(bind.Resolved{Source: b.table.Source}, b.table.shown(), s.Pos); err != nil {
+		return err
+	}
+	plan.Replace, err = b.build.Condition(s.ReplaceWhere, bind.Over(plan.Target, b.table.Name...))
+	return err
+}
+
+// onlyOfRow refuses conditions that look beyond one row, or that would give another answer when asked again.
+func onlyOfRow(e expr.Expr, where string) error {
+	var fault error
+	expr.Walk(e, func(x expr.Expr) bool {
+		if expr.QueryOf(x) != nil {
+			fault = protocol.NewError("UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY", "a subquery cannot stand in %s", where)
+		}
+		return fault == nil
+	})
+	if fault == nil && bind.Volatile(e) {
+		fault = protocol.NewError("INVALID_NON_DETERMINISTIC_EXPRESSIONS", "the condition of %s must be deterministic", where)
+	}
+	return fault
+}
+
+// replaceUsing finds the key columns: the table and the data have each of them, at the same position unless BY NAME matches them.
+func (b *binding) replaceUsing(s *parse.Insert, plan *Plan, in *source) error {
+	for _, name := range s.ReplaceUsing {
+		at := b.schema.Lookup(name.Name)
+		own := -1
+		for i := range in.width {
+			if strings.EqualFold(in.query.Columns[i].Name, name.Name) {
+				own = i
+			}
+		}
+		if at < 0 || own < 0 && (s.ByName || !in.listed) {
+			where := "the table"
+			if at >= 0 {
+				where = "the data"
+			}
+			return fail("UNRESOLVED_INSERT_REPLACE_USING_COLUMN", name.Pos, "the column `%s` of REPLACE USING is not in %s", name.Name, where)
+		}
+		if own >= 0 && !s.ByName && (own >= len(in.targets) || in.targets[own] != at) {
+			return fail("INSERT_REPLACE_USING_DISALLOW_MISALIGNED_COLUMNS", name.Pos, "the column `%s` of REPLACE USING stands at different places in the table and in the data", name.Name).
+				WithHint("use INSERT ... BY NAME, or give the columns of the query in the table's order")
+		}
+		if t := b.schema.Fields[at].Type; t.Holds(protocol.KindMap) || t.Holds(protocol.KindVariant) {
+			return fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", name.Pos, "values of type %s cannot be compared, so `%s` cannot stand in REPLACE USING", t, name.Name)
+		}
+		plan.Using = append(plan.Using, at)
+	}
+	return nil
+}
