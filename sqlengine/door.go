@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"deltasql/protocol"
@@ -56,6 +57,15 @@ func (s *Session) Use(ctx context.Context, name string) error {
 	return nil
 }
 
+// TableColumns are the columns of a table or view of the current database.
+func (s *Session) TableColumns(ctx context.Context, table string) ([]ColumnInfo, error) {
+	p, err := s.Prepare(ctx, "SELECT * FROM `"+strings.ReplaceAll(table, "`", "``")+"`")
+	if err != nil {
+		return nil, err
+	}
+	return p.Columns(), nil
+}
+
 // Warn adds a warning that a door met while it handed on the result of the last statement.
 func (s *Session) Warn(w Warning) {
 	s.mu.Lock()
@@ -108,3 +118,6 @@ func (s *settings) forgetUser() {
 	defer s.mu.Unlock()
 	clear(s.user)
 }
+
+// ServerVersion is what clients see as the server's version.
+func ServerVersion() string { return serverVersion }

@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"context"
+	"io"
 	"strings"
 	"sync"
 
@@ -17,6 +18,9 @@ type SessionOptions struct {
 	Settings map[string]string // variables set before the first statement, as by SET
 	User     string            // for current_user(); empty: the process's user is not asked, "deltasql" is shown
 	ReadOnly bool              // refuses everything that would change a table or the catalog
+	// LocalFile opens a file on the side of the door's client, for LOAD DATA LOCAL; nil where there is no other side. Whoever opens one
+	// reads it to its end or closes it before the statement gives its result.
+	LocalFile func(ctx context.Context, name string) (io.ReadCloser, error)
 	// Progress is told how far the running statement is, between 0 and 1; it is called from another goroutine, a few times a
 	// second, and only while DuckDB has an estimate. It works for sessions that started before the engine's first statement.
 	Progress func(fraction float64)

@@ -26,6 +26,12 @@ type sessionFlags struct {
 
 func (f *sessionFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "format", "auto", "output: "+strings.Join(formats, "|"))
+	f.registerEngine(flags)
+	flags.BoolVar(&f.timing, "timing", false, "print each statement's time to standard error")
+}
+
+// registerEngine are the flags that every door has.
+func (f *sessionFlags) registerEngine(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.readOnly, "read-only", false, "refuse statements that change anything")
 	flags.StringVar(&f.database, "database", "", "the current database at start (default \"default\")")
 	flags.StringVar(&f.dialect, "dialect", "auto", "meaning of ambiguous SQL: auto|mysql|spark")
@@ -33,26 +39,31 @@ func (f *sessionFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.memory, "memory", "", "memory limit, for example 1GB (default: 60 % of the machine's)")
 	flags.IntVar(&f.threads, "threads", 0, "threads of a query (default: one a processor)")
 	flags.StringVar(&f.temp, "temp", "", "folder for spilling (default: the system's temporary folder)")
-	flags.BoolVar(&f.timing, "timing", false, "print each statement's time to standard error")
 }
 
-// open makes the engine and a session of it; the caller closes the engine. Progress may be nil.
-func (f *sessionFlags) open(catalog string, progress func(float64)) (*sqlengine.Engine, *sqlengine.Session, error) {
+// engine is what the flags say of the engine, and the variables of its sessions.
+func (f *sessionFlags) engine(catalog string) (sqlengine.Options, map[string]string, error) {
 	settings := make(map[string]string, len(f.settings))
 	for _, text := range f.settings {
 		name, value, found := strings.Cut(text, "=")
 		if !found || name == "" {
-			return nil, nil, fmt.Errorf("--set %q: NAME=VALUE is wanted", text)
+			return sqlengine.Options{}, nil, fmt.Errorf("--set %q: NAME=VALUE is wanted", text)
 		}
 		settings[name] = value
 	}
 	now, err := testNow()
+	return sqlengine.Options{
+		Catalog: catalog, Memory: f.memory, Threads: f.threads, TempDir: f.temp, ReadOnly: f.readOnly, TestNow: now,
+	}, settings, err
+}
+
+// open makes the engine and a session of it; the caller closes the engine. Progress may be nil.
+func (f *sessionFlags) open(catalog string, progress func(float64)) (*sqlengine.Engine, *sqlengine.Session, error) {
+	options, settings, err := f.engine(catalog)
 	if err != nil {
 		return nil, nil, err
 	}
-	engine, err := sqlengine.Open(sqlengine.Options{
-		Catalog: catalog, Memory: f.memory, Threads: f.threads, TempDir: f.temp, ReadOnly: f.readOnly, TestNow: now,
-	})
+	engine, err := sqlengine.Open(options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,7 +51,7 @@ func rootCommand() *cobra.Command {
 		},
 	}
 	options.register(root.Flags())
-	root.AddCommand(execCommand(), checkCommand(), versionCommand())
+	root.AddCommand(execCommand(), serveCommand(), checkCommand(), versionCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
