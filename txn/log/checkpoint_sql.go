@@ -2,6 +2,7 @@ package log
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -319,8 +320,27 @@ func (c *columnExpr) statsValue(depth int) (string, bool) {
 	case "FLOAT", "DOUBLE":
 		return fmt.Sprintf(`CASE WHEN isfinite(%[1]s) THEN to_json(%[1]s) WHEN isnan(%[1]s) THEN to_json('NaN')
 			WHEN %[1]s > 0 THEN to_json('Infinity') WHEN %[1]s < 0 THEN to_json('-Infinity') END`, c.sql), true
-	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "VARCHAR", "DATE":
+	case "DECIMAL":
+		return c.decimalValue(), true
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "VARCHAR", "DATE":
 		return c.sql, true
 	}
 	return "", false
+}
+
+// decimalValue is a decimal for to_json, which writes its digits but no zero before the point of a type without integer
+// digits: no JSON. One more digit cures that, and where there is no room for it a string, which readers take as well.
+func (c *columnExpr) decimalValue() string {
+	width, scale, _ := strings.Cut(c.duckType.parameters, ",")
+	if width != scale || width == "" {
+		return c.sql
+	}
+	if width == "38" {
+		return fmt.Sprintf("CASE WHEN %[1]s < 0 THEN '-0' || substr(CAST(%[1]s AS VARCHAR), 2) ELSE '0' || CAST(%[1]s AS VARCHAR) END", c.sql)
+	}
+	digits, err := strconv.Atoi(width)
+	if err != nil {
+		return c.sql
+	}
+	return fmt.Sprintf("CAST(%s AS DECIMAL(%d, %s))", c.sql, digits+1, scale)
 }

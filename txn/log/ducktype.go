@@ -9,6 +9,7 @@ import (
 type duckType struct {
 	name       string // upper case without parameters: "BIGINT", "DECIMAL", "TIMESTAMP WITH TIME ZONE", "STRUCT", "MAP", "LIST"
 	fields     []duckField
+	parameters string    // what stands between the parentheses of another type: "10,2"
 	key, value *duckType // MAP; a LIST has its element in value
 }
 
@@ -77,7 +78,9 @@ func (p *typeParser) parse(depth int) (duckType, error) {
 		case "MAP":
 			err = p.parseMap(&t, depth)
 		default:
+			from := p.at
 			err = p.skipParameters()
+			t.parameters = strings.TrimSuffix(p.text[from:p.at], ")")
 		}
 		if err != nil {
 			return t, err
