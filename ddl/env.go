@@ -12,13 +12,17 @@ type Env struct {
 	// SessionDefaults are the session's settings below spark.databricks.delta.properties.defaults., with or without that
 	// prefix. They are written into tables as they are made; a table that is there ignores them.
 	SessionDefaults map[string]string
+	// ArbitraryProperties lets names that start with "delta." and mean nothing pass (spark.databricks.delta.allowArbitraryProperties.enabled).
+	ArbitraryProperties bool
 }
 
 // State is a table as it is.
 type State struct {
-	Config   *protocol.TableConfig
-	Domains  map[string]protocol.DomainMetadata // live ones, by name
-	NumFiles int
+	Config     *protocol.TableConfig
+	Domains    map[string]protocol.DomainMetadata // live ones, by name
+	NumFiles   int
+	NumVectors int   // files with a deletion vector
+	Version    int64 // of the snapshot that all of this is read from
 }
 
 // Change is what a statement writes; nil parts stay as they are.
@@ -28,6 +32,13 @@ type Change struct {
 	Domains   []protocol.DomainMetadata
 	Operation txn.Operation
 	Warnings  []string
+	// Checks are asked of the rows that are there, in the transaction that commits the change.
+	Checks []Check
+	// Before are commits that come first, such as those that give row ids to the files of a table. They stand even if the
+	// change then fails, and a statement that is run again takes up where it stopped.
+	Before []Step
+	// Rewrite are the live files that the commit also writes anew, with its metadata, without changing rows.
+	Rewrite FileSet
 }
 
 // CreateSpec is a table as a statement wants it.
