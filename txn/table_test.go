@@ -227,3 +227,6 @@ func vector(text string, cardinality int64) protocol.DeletionVector {
 func loose(stats string) string {
 	return strings.Replace(stats, `"tightBounds":true`, `"tightBounds":false`, 1)
 }
+
+// both is a AND b.
+func both(a, b stats.Predicate) stats.Predicate { return stats.And{a, b} }
