@@ -131,7 +131,7 @@ func (tx *Transaction) tries(ctx context.Context, c *contender, id string) (log.
 // give makes the error of a commit that is given up. As long as a write was not answered, and nobody else has its version, it
 // may still arrive.
 func (c *contender) give(err error, id string) error {
-	if !c.doubt || isConflict(err) || errors.Is(err, errUnknown) {
+	if !c.doubt {
 		return err
 	}
 	return protocol.NewError("DELTASQL_COMMIT_OUTCOME_UNKNOWN",
@@ -151,10 +151,8 @@ func (tx *Transaction) attempt(ctx context.Context, c *contender, commit *log.Co
 	switch {
 	case outcome == store.Written:
 		return true, nil
-	case outcome == store.Unknown:
+	case outcome == store.Unknown, errors.Is(err, store.ErrExists):
 		return tx.resolve(ctx, c, commit, id, err)
-	case errors.Is(err, store.ErrExists):
-		return tx.lose(ctx, c, commit, id)
 	}
 	return false, err
 }
@@ -165,7 +163,8 @@ const throttledTries = 8
 // resolveLimit bounds how long reading back a commit may take once the statement itself has been cancelled.
 const resolveLimit = 30 * time.Second
 
-// resolve reads back a version whose write was not answered. A cancelled statement still wants to know.
+// resolve reads back a version whose write was not answered, or that exists: who made it must be known. A cancelled
+// statement still wants to know.
 func (tx *Transaction) resolve(ctx context.Context, c *contender, commit *log.Commit, id string, cause error) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resolveLimit)
 	defer cancel()
@@ -180,7 +179,7 @@ func (tx *Transaction) resolve(ctx context.Context, c *contender, commit *log.Co
 	return false, errors.Join(cause, err)
 }
 
-// resolveTries is how often a commit whose write was not answered is looked for.
+// resolveTries is how often winners are read before the statement fails.
 const resolveTries = 3
 
 func isConflict(err error) bool {
@@ -200,18 +199,16 @@ func (tx *Transaction) lose(ctx context.Context, c *contender, commit *log.Commi
 			*commit = won
 			return true, nil
 		}
+		c.doubt = false              // the version is another's
 		tx.table.Committed(ctx, won) // so that it need not be read again
 		if next, err = next.after(winnerOf(won)); err != nil {
-			c.doubt = false // the version is another's
 			return false, err
 		}
 		if next.applied {
 			break
 		}
 	}
-	if next.version != c.version {
-		next.doubt = false
-	}
+	next.doubt = c.doubt
 	*c = next
 	return false, nil
 }
