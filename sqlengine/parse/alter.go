@@ -14,7 +14,7 @@ func (p *parser) alter() Statement {
 	case p.isAt(1, "TABLE"), p.isAt(1, "IGNORE") && p.isAt(2, "TABLE"):
 		return p.alterTable()
 	}
-	return p.unsupported(p.objectVerb())
+	return p.otherObject("ALTER", 1)
 }
 
 // alterTable reads ALTER TABLE t and its actions. Spark takes one, MySQL many.
@@ -116,11 +116,16 @@ func (p *parser) alterAction(a *AlterTable) {
 // one may have been taken.
 func (p *parser) refusedAction(at Pos) AlterAction {
 	var words []string
+	full := false
 	if p.previous.start == at {
 		words = append(words, p.upper(p.previous))
 	}
 	for p.tok().kind != tokEOF && !p.is(";") {
-		if t := p.advance(); t.kind == tokWord && len(words) < 2 {
+		t := p.advance()
+		if t.word == "(" && len(words) > 0 {
+			full = true // what follows are the user's names
+		}
+		if t.kind == tokWord && len(words) < 2 && !full && t.word != "IF" && t.word != "NOT" && t.word != "EXISTS" {
 			words = append(words, p.upper(t))
 		}
 	}

@@ -74,7 +74,9 @@ func (p *parser) nameList() []Name {
 func (p *parser) names() []Name {
 	p.expect("(")
 	names := p.nameList()
-	p.expect(")")
+	if !p.accept(")") {
+		p.fail("','", "')'")
+	}
 	return names
 }
 

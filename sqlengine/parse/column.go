@@ -106,9 +106,9 @@ func (p *parser) columnAttribute(c *ColumnDef, place columnPlace, seen map[strin
 		seen[what] = true
 	}
 	switch {
-	case p.is("NOT") && p.isAt(1, "NULL"):
+	case p.is("NOT"):
 		once("NOT NULL")
-		p.skip(2)
+		p.expect("NOT", "NULL")
 		c.NotNull = true
 	case p.is("NULL"):
 		once("NULL")
@@ -344,7 +344,7 @@ func (p *parser) constraintAhead() bool {
 	switch {
 	case p.is("CONSTRAINT"):
 		kinds := []string{"CHECK", "PRIMARY", "UNIQUE", "FOREIGN"}
-		return p.isAt(1, kinds...) || p.isAt(2, kinds...)
+		return p.isAt(1, kinds...) || p.isAt(2, kinds...) || p.isName(1) && !isType(p.peek(1).word)
 	case p.is("CHECK"):
 		return p.isAt(1, "(")
 	case p.is("PRIMARY", "FOREIGN"):

@@ -55,7 +55,9 @@ func (p *parser) createTable() Statement {
 		p.tableBody(c)
 	}
 	p.tableClauses(c, true)
-	p.tableQuery(c)
+	if p.tableQuery(c); c.Query == nil && !p.endsAt(0) {
+		p.fail("USING", "PARTITIONED BY", "CLUSTER BY", "LOCATION", "TBLPROPERTIES", "COMMENT", "AS", "the end of the statement")
+	}
 	return c
 }
 

@@ -51,7 +51,7 @@ func (p *parser) drop() Statement {
 	case p.isAt(1, "PREPARE"):
 		return p.deallocate()
 	}
-	return p.unsupported(p.objectVerb())
+	return p.otherObject("DROP", 1)
 }
 
 func (p *parser) dropTable() Statement {

@@ -232,6 +232,8 @@ func (p *parser) predicate(start Pos, left Expr, operand func() Expr) Expr {
 		n = 1
 	}
 	switch {
+	case not && p.isAt(1, "NULL"): // of a column's definition, behind DEFAULT e
+		return nil
 	case p.isAt(n, "BETWEEN"):
 		p.skip(n + 1)
 		low := operand()

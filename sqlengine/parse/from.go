@@ -24,7 +24,7 @@ func (p *parser) joined() From {
 			left = p.unpivot(left)
 			continue
 		}
-		if p.is("ON", "USING") {
+		if p.is("ON", "USING") && !p.onDuplicate() {
 			if outer, ok := p.lateCondition(left); ok {
 				left = outer
 				continue
@@ -96,7 +96,7 @@ func (p *parser) semi() JoinKind {
 
 func (p *parser) joinCondition(j *Join) {
 	switch {
-	case j.Natural:
+	case j.Natural, p.onDuplicate():
 	case p.accept("ON"):
 		j.On = p.expr()
 	case p.is("USING"):
@@ -107,6 +107,9 @@ func (p *parser) joinCondition(j *Join) {
 		j.Kind = JoinInner // MySQL takes CROSS JOIN ... ON for that
 	}
 }
+
+// onDuplicate tells whether ON DUPLICATE KEY of an INSERT follows, which is no condition of a join.
+func (p *parser) onDuplicate() bool { return p.sequence("ON", "DUPLICATE", "KEY") }
 
 // open tells whether a join may still take a condition.
 func (j *Join) open() bool {

@@ -36,7 +36,7 @@ func (p *parser) insert(with *Query) Statement {
 		if p.accept("IGNORE") {
 			i.Mode = InsertIgnore
 		}
-		if !p.accept("INTO") && p.opts.Dialect == Spark && i.Mode != InsertIgnore {
+		if !p.accept("INTO") && !p.isName(0) { // MySQL may leave INTO out
 			p.fail("INTO", "OVERWRITE")
 		}
 	}
@@ -159,9 +159,16 @@ func (p *parser) insertSource(i *Insert) {
 		p.defaults = true
 		i.Query = p.query()
 		p.rowAlias(i)
-	case p.startsQuery(), p.is("("), p.is("FROM"):
+	case p.is("("):
 		i.Query = p.query()
 		p.rowAlias(i)
+	case p.startsQuery(), p.is("FROM"):
+		if i.Query = p.query(); !p.endsAt(0, "ON", "AS", "RETURNING") {
+			p.fail(p.follow(i.Query)...)
+		}
+		if p.is("AS") && i.Mode == InsertReplace {
+			p.rowAlias(i)
+		}
 	default:
 		p.fail("VALUES", "SELECT", "TABLE", "'('", "DEFAULT VALUES")
 	}

@@ -9,7 +9,7 @@ func (p *parser) merge(with *Query) Statement {
 	m.Evolve = p.evolution()
 	p.expect("INTO")
 	m.Target = p.tableRef()
-	p.changed(m.Target, "MERGE INTO")
+	p.changed(m.Target.Pos, m.Target, "MERGE INTO")
 	if m.Target.Alias != nil && m.Target.Alias.Columns != nil {
 		p.bail(syntaxError(m.Target.Alias.Name.Pos, "the target's alias takes no names of columns"))
 	}

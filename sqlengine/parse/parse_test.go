@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"deltasql/protocol"
 )
@@ -153,6 +154,16 @@ func TestParseLimits(t *testing.T) {
 		"lambdas":        "SELECT " + deep(5000, "x -> ", "1", ""),
 		"text":           "SELECT '" + strings.Repeat("x", maxText) + "'",
 		"explain":        deep(5000, "EXPLAIN ", "SELECT 1", ""),
+		"check":          "ALTER TABLE t ADD CONSTRAINT c CHECK (" + deep(5000, "(", "a", ")") + ")",
+		"default":        "CREATE TABLE t (a INT DEFAULT " + deep(5000, "(", "1", ")") + ")",
+		"column type":    "CREATE TABLE t (a " + deep(150, "ARRAY<", "CHAR(1)", ">") + ")",
+		"column path":    "ALTER TABLE t DROP COLUMN a" + strings.Repeat(".b", 50),
+		"insert":         "INSERT INTO t " + deep(5000, "(", "SELECT 1", ")"),
+		"values":         "INSERT INTO t VALUES (" + deep(5000, "(", "1", ")") + ")",
+		"set":            "UPDATE t SET a = " + deep(5000, "(", "1", ")"),
+		"update joins":   "UPDATE t" + strings.Repeat(" JOIN t", 20000) + " SET a = 1",
+		"merge":          "MERGE INTO t USING " + deep(5000, "(SELECT * FROM ", "s", ") x") + " ON a WHEN MATCHED THEN DELETE",
+		"explain insert": deep(5000, "EXPLAIN ", "INSERT INTO t VALUES (1)", ""),
 	}
 	between := "SELECT 1" + strings.Repeat(" BETWEEN 1 AND 1", 20000)
 	if _, err := Parse(between, Options{Dialect: MySQL}); protocol.ClassOf(err) != "DELTASQL_LIMIT_EXCEEDED" {
@@ -174,6 +185,11 @@ func TestParseLimits(t *testing.T) {
 		"items":       "SELECT 1" + strings.Repeat(", 1", 100000),
 		"values":      "VALUES (1)" + strings.Repeat(", (1)", 100000),
 		"or":          "SELECT 1" + strings.Repeat(" OR 1", 9000),
+		"inserted":    "INSERT INTO t VALUES (1, DEFAULT)" + strings.Repeat(", (1, DEFAULT)", 100000),
+		"columns":     "CREATE TABLE t (a INT" + strings.Repeat(", a INT", 20000) + ")",
+		"actions":     "ALTER TABLE t ADD COLUMN a INT" + strings.Repeat(", DROP COLUMN b", 20000),
+		"whens":       "MERGE INTO t USING s ON a" + strings.Repeat(" WHEN MATCHED AND a THEN DELETE", 20000),
+		"targets":     "DELETE FROM " + strings.Repeat("t, ", 400) + "t USING t",
 	} {
 		if _, err := Parse(sql, Options{}); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -209,7 +225,7 @@ func TestKeywordsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := regexp.MustCompile(`\.(?:is|isAt|accept|acceptAll|expect|sequence)\(([^)]*)\)`)
+	calls := regexp.MustCompile(`\.(?:is|isAt|accept|acceptAll|expect|sequence|endsAt)\(([^)]*)\)`)
 	words := regexp.MustCompile(`"([A-Z_]{2,})"`)
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -234,7 +250,9 @@ func TestKeywordsComplete(t *testing.T) {
 			}
 		}
 	}
-	for _, list := range [][]string{queryVerbs, otherVerbs, objectVerbs, statementVerbs, selectOptions} {
+	for _, list := range [][]string{
+		queryVerbs, changeVerbs, otherVerbs, objectVerbs, statementVerbs, selectOptions, createAttributes, changeModifiers, alterVerbs,
+	} {
 		for _, word := range list {
 			if keywords[word] == "" && word != "(" {
 				t.Errorf("%s is in a list of verbs, but not in keywordList", word)
@@ -291,6 +309,9 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		case e.Line < 1 || e.Column < 1 || e.Line > strings.Count(sql, "\n")+1:
 			t.Fatalf("no place in the text: %v", err)
+		}
+		if joined, err := TokensJoined(sql, opts); err == nil && !utf8.ValidString(joined) && utf8.ValidString(sql) {
+			t.Fatalf("tokens joined: %q", joined)
 		}
 		end := 0
 		for _, token := range Tokens(sql, opts) {

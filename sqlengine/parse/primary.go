@@ -50,6 +50,18 @@ func (p *parser) bytesLiteral() Expr {
 	return literal
 }
 
+// spacedBinary reads X '1F', the form that CHECK constraints written by Spark hold.
+func (p *parser) spacedBinary() Expr {
+	start := p.advance().start
+	t := p.advance()
+	literal := &Literal{span: p.spanFrom(start), Kind: BinaryLiteral}
+	ok := false
+	if literal.Text, ok = binaryValue("x" + p.text(t)); !ok {
+		p.bail(syntaxError(start, "X %s is no binary literal", p.text(t)).WithHint("X '..' holds hexadecimal digits"))
+	}
+	return literal
+}
+
 // symbol reads an operand that begins with punctuation.
 func (p *parser) symbol() Expr {
 	start := p.tok().start
@@ -269,6 +281,9 @@ func (p *parser) wordPrimary() Expr {
 			return p.callOf(start, name)
 		}
 	case "":
+		if next.kind == tokString && p.opts.Dialect == Spark && strings.EqualFold(p.text(t), "X") {
+			return p.spacedBinary()
+		}
 		if next.kind == tokString || next.kind == tokBinary {
 			if e := p.introduced(); e != nil {
 				return e

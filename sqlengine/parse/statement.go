@@ -158,8 +158,37 @@ func (p *parser) create() Statement {
 		if view := p.createView(); view != nil {
 			return view
 		}
-		return p.unsupported(object)
+		if object != "CREATE" {
+			return p.unsupported(object)
+		}
+		n := 1
+		if p.isAt(1, "OR") && p.isAt(2, "REPLACE") {
+			n = 3
+		}
+		return p.otherObject(object, n)
 	}
+}
+
+// otherObjects are what other databases create, alter and drop, and this one knows by name.
+var otherObjects = []string{
+	"AGGREGATE", "BLOOMFILTER", "CATALOG", "CONNECTION", "CREDENTIAL", "DATABASE", "EVENT", "EXTERNAL", "FUNCTION", "GROUP", "INDEX", "INSTANCE",
+	"LOGFILE", "MATERIALIZED", "MODEL", "NAMESPACE", "POLICY", "PROCEDURE", "PROVIDER", "RECIPIENT", "RESOURCE", "ROLE", "SCHEMA", "SEQUENCE",
+	"SERVER", "SERVICE", "SHARE", "STORAGE", "STREAMING", "TABLESPACE", "TEMPORARY", "TRIGGER", "TYPE", "UNDO", "USER", "VARIABLE", "VOLUME",
+}
+
+// otherObject names a statement about an object of otherObjects, and refuses what is none. The word stands n places on.
+func (p *parser) otherObject(verb string, n int) Statement {
+	t := p.peek(n)
+	if t.kind == tokWord && slices.Contains(otherObjects, p.upper(t)) {
+		return p.unsupported(verb + " " + p.upper(t))
+	}
+	p.skip(n)
+	err := syntaxError(t.start, "unexpected %s, expected TABLE, VIEW, DATABASE or another object behind %s", p.describe(t), verb)
+	if near := Meant(p.text(t), slices.Concat([]string{"TABLE", "VIEW", "DATABASE"}, otherObjects)); near != "" && t.kind == tokWord {
+		err.WithHint("did you mean %s?", near)
+	}
+	p.bail(err)
+	return nil
 }
 
 // objectVerb is the verb with its object: LOCK TABLES.
@@ -185,16 +214,17 @@ var createAttributes = []string{
 	"OR", "EXTERNAL", "TEMP", "TEMPORARY", "GLOBAL", "ALGORITHM", "DEFINER", "SQL", "UNIQUE", "FULLTEXT", "SPATIAL",
 }
 
-// createdObject is the verb of a CREATE statement: CREATE TABLE and so on, without OR REPLACE and kin.
+// createdObject is the verb of a CREATE statement whose object stands behind attributes: CREATE TABLE and so on, without OR REPLACE and
+// kin; else "CREATE".
 func (p *parser) createdObject() string {
-	for n := 1; n < 12 && p.isAt(1, createAttributes...); n++ {
+	for n := 1; n < 12; n++ {
 		switch t := p.peek(n); t.word {
-		case "TABLE", "VIEW", "FUNCTION", "INDEX", "PROCEDURE", "ROLE", "USER":
+		case "TABLE", "VIEW", "FUNCTION", "INDEX", "PROCEDURE", "ROLE", "USER", "VARIABLE":
 			return "CREATE " + t.word
 		}
-	}
-	if next := p.peek(1); next.kind == tokWord {
-		return "CREATE " + p.upper(next)
+		if n == 1 && !p.isAt(1, createAttributes...) {
+			break
+		}
 	}
 	return "CREATE"
 }

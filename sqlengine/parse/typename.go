@@ -367,7 +367,11 @@ func (p *parser) decimal(t *TypeName) {
 	}
 	p.expect(")")
 	p.unsigned()
-	if precision := t.Type.Precision; precision < 1 || precision > 38 {
+	precision := t.Type.Precision
+	if precision > 38 {
+		p.bail(protocol.NewError("DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION", "DECIMAL has a precision of 1 to 38, not %d", precision).At(at.Line, at.Column))
+	}
+	if precision < 1 {
 		p.bail(protocol.NewError("INVALID_PARAMETER_VALUE", "DECIMAL has a precision of 1 to 38, not %d", precision).At(at.Line, at.Column))
 	}
 	if t.Type.Scale > t.Type.Precision {

@@ -1,7 +1,7 @@
 package parse
 
-// changed refuses time travel and samples of the tables that a change names, and what is no table where there is but one.
-func (p *parser) changed(from From, verb string) From {
+// changed refuses time travel and samples of the table that a change names, and what is no table. It stands at a place.
+func (p *parser) changed(at Pos, from From, verb string) From {
 	switch f := from.(type) {
 	case *TableRef:
 		if f.AsOf != nil {
@@ -12,7 +12,7 @@ func (p *parser) changed(from From, verb string) From {
 		}
 	case *Join:
 	default:
-		p.bail(syntaxError(p.previous.start, "%s takes a table", verb))
+		p.bail(syntaxError(at, "%s takes a table", verb))
 	}
 	return from
 }
@@ -26,7 +26,7 @@ func (p *parser) update(with *Query) Statement {
 	if u.Ignore {
 		p.advance()
 	}
-	u.From = p.changed(p.fromList(), "UPDATE")
+	u.From = p.changed(p.tok().start, p.fromList(), "UPDATE")
 	p.noTimeTravel()
 	if !p.accept("SET") {
 		p.fail("SET")
@@ -84,7 +84,7 @@ func (p *parser) delete(with *Query) Statement {
 	default:
 		p.advance()
 	}
-	d.From = p.changed(p.fromList(), "DELETE")
+	d.From = p.changed(p.tok().start, p.fromList(), "DELETE")
 	p.noTimeTravel()
 	if _, joined := d.From.(*Join); joined && d.Targets == nil {
 		p.bail(syntaxError(d.Pos, "DELETE from joined tables says which: DELETE t FROM t JOIN ..."))
