@@ -192,7 +192,7 @@ func sameProperty(a, b string) bool {
 // finish turns what the actions made into a Change: protocol, ids and names of columns come from UpdateMetadata.
 func (a *alteration) finish() (*Change, error) {
 	a.metadata.SchemaString = a.schema.JSON()
-	change := &Change{Domains: a.domains, Checks: a.checks, Before: a.before, Warnings: a.warnings}
+	change := &Change{Checks: a.checks, Before: a.before, Warnings: a.warnings}
 	if a.unmapped {
 		change.Rewrite = FilesAll
 	}
@@ -207,8 +207,10 @@ func (a *alteration) finish() (*Change, error) {
 	if err := a.checkClustering(config); err != nil {
 		return nil, err
 	}
+	change.Domains = a.domains
 	if !p.Equal(a.old.Config.Protocol) {
-		change.Protocol = &p
+		// The reference writes metadata with every protocol that an ALTER raises, and so do we.
+		change.Protocol, change.Metadata = &p, &m
 	}
 	if !sameMetadata(m, a.old.Config.Metadata, config.Schema, a.old.Config.Schema) {
 		change.Metadata = &m

@@ -138,14 +138,11 @@ func (a *alteration) unmap() error {
 	return nil
 }
 
-// invalidNameCharacters cannot be in column names of files of the reference without column mapping.
-const invalidNameCharacters = " ,;{}()\n\t="
-
 // plainNames refuses names that only column mapping allows.
 func plainNames(schema protocol.DataType) error {
 	var bad []string
 	_ = walk(&schema, func(path Path, f *protocol.Field) error {
-		if strings.ContainsAny(string(f.Name), invalidNameCharacters) {
+		if strings.ContainsAny(string(f.Name), illegalCharacters) {
 			bad = append(bad, path.String())
 		}
 		return nil
@@ -153,7 +150,7 @@ func plainNames(schema protocol.DataType) error {
 	if bad == nil {
 		return nil
 	}
-	return protocol.NewError("DELTA_INVALID_COLUMN_NAMES_WHEN_REMOVING_COLUMN_MAPPING", "column mapping cannot go: the names of the columns %s have characters (among %q) that only it allows", strings.Join(bad, ", "), invalidNameCharacters).
+	return protocol.NewError("DELTA_INVALID_COLUMN_NAMES_WHEN_REMOVING_COLUMN_MAPPING", "column mapping cannot go: the names of the columns %s have characters (among %q) that only it allows", strings.Join(bad, ", "), illegalCharacters).
 		WithHint("rename the columns first")
 }
 
