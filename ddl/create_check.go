@@ -10,7 +10,7 @@ import (
 
 // checkSpec looks at a table's definition as it was written, before anything is added to it.
 func checkSpec(old *State, spec CreateSpec, like bool) error {
-	if old != nil && len(spec.Schema.Fields) == 0 {
+	if (old != nil || spec.OrReplace) && len(spec.Schema.Fields) == 0 {
 		return protocol.NewError("DELTA_SCHEMA_NOT_PROVIDED", "REPLACE TABLE needs columns or a query")
 	}
 	if len(spec.PartitionColumns) > 0 && len(spec.ClusterBy) > 0 {

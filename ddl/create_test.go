@@ -110,9 +110,13 @@ func stateOf(t *testing.T, old *State, c *Change) State {
 	return State{Config: config, Domains: domains}
 }
 
+// created is a new table; its ids are other ones than those of testEnv.
 func created(t *testing.T, spec CreateSpec) State {
 	t.Helper()
-	c, err := Create(spec, testEnv())
+	env := testEnv()
+	next := env.NewID
+	env.NewID = func() string { return "old-" + next() }
+	c, err := Create(spec, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,10 +440,7 @@ func TestReplace(t *testing.T) {
 	old := created(t, CreateSpec{Schema: columns(t, "a int, s struct<x:int,y:string>, gone int, b int"), ClusterBy: [][]string{{"a"}},
 		Properties: props{"delta.columnMapping.mode": "name", "delta.enableRowTracking": "true", "user": "x"}})
 	rows := old.Config.Property(propRowIDColumn)
-	fresh := testEnv()
-	again := fresh.NewID
-	fresh.NewID = func() string { return "new-" + again() }
-	change, err := Replace(old, CreateSpec{Schema: columns(t, "new int, A int, s struct<x:int,y:int>, b bigint"), Properties: props{"delta.columnMapping.mode": "name"}}, fresh)
+	change, err := Replace(old, CreateSpec{Schema: columns(t, "new int, A int, s struct<x:int,y:int>, b bigint"), Properties: props{"delta.columnMapping.mode": "name"}}, testEnv())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,9 @@ func TestFeatureTable(t *testing.T) {
 		if f.Kind == WriterFeature && !f.Reads {
 			t.Errorf("%s is a writer feature and never blocks reading", f.Name)
 		}
+		if f.Auto && (f.Active == nil || f.Needed != nil) {
+			t.Errorf("%s: what is active brings it, or something else does", f.Name)
+		}
 		for _, r := range f.Requires {
 			if _, ok := LookupFeature(r); !ok {
 				t.Errorf("%s requires %s, which is not in the table", f.Name, r)
@@ -40,6 +43,90 @@ func TestFeatureTable(t *testing.T) {
 	}
 	if _, ok := LookupFeature("DeletionVectors"); ok {
 		t.Error("names in the protocol are case-sensitive")
+	}
+}
+
+// TestNeededFeatures has for each feature that metadata bring what brings it, on a table that supports nothing.
+func TestNeededFeatures(t *testing.T) {
+	field := func(name, kind, metadata string) string {
+		return `{"type":"struct","fields":[{"name":"` + name + `","type":` + kind + `,"nullable":true,"metadata":{` + metadata + `}}]}`
+	}
+	tests := map[string]struct {
+		schema, property, value string
+	}{
+		"appendOnly":                   {"", "delta.appendOnly", "TRUE"},
+		"columnMapping":                {"", "delta.columnMapping.mode", "Name"},
+		"identityColumns":              {schema: field("k", `"long"`, `"delta.identity.start":1,"delta.identity.step":1,"delta.identity.allowExplicitInsert":true`)},
+		"invariants":                   {schema: `{"type":"struct","fields":[{"name":"s","type":{"type":"struct","fields":[{"name":"x","type":"integer","nullable":false,"metadata":{}}]},"nullable":true,"metadata":{}}]}`},
+		"deletionVectors":              {"", "delta.enableDeletionVectors", "true"},
+		"rowTracking":                  {"", "delta.enableRowTracking", "true"},
+		"timestampNtz":                 {schema: field("a", `{"type":"array","elementType":"timestamp_ntz","containsNull":true}`, "")},
+		"typeWidening":                 {"", "DELTA.enableTypeWidening", "true"},
+		"v2Checkpoint":                 {"", "delta.checkpointPolicy", "v2"},
+		"icebergCompatV1":              {"", "delta.enableIcebergCompatV1", "true"},
+		"icebergCompatV2":              {"", "delta.enableIcebergCompatV2", "true"},
+		"icebergCompatV3":              {"", "delta.enableIcebergCompatV3", "true"},
+		"inCommitTimestamp":            {"", "delta.enableInCommitTimestamps", "true"},
+		"checkConstraints":             {"", "delta.constraints.c", "a > 0"},
+		"generatedColumns":             {schema: field("g", `"integer"`, `"delta.generationExpression":"1"`)},
+		"changeDataFeed":               {"", "delta.enableChangeDataFeed", "true"},
+		"allowColumnDefaults":          {schema: field("d", `"integer"`, `"CURRENT_DEFAULT":"1"`)},
+		"variantType":                  {schema: field("m", `{"type":"map","keyType":"string","valueType":"variant","valueContainsNull":true}`, "")},
+		"variantShredding-preview":     {"", "delta.enableVariantShredding", "true"},
+		"materializePartitionColumns":  {"", "delta.enableMaterializePartitionColumnsFeature", "true"},
+		"geospatial":                   {schema: field("g", `"geometry(OGC:CRS84)"`, "")},
+		"fileType":                     {schema: field("f", `"file"`, "")},
+		"coordinatedCommits-preview":   {"", "delta.coordinatedCommits.commitCoordinator-preview", "name"},
+		"redirectReaderWriter-preview": {"", "delta.redirectReaderWriter-preview", "{}"},
+		"redirectWriterOnly-preview":   {"", "delta.redirectWriterOnly-preview", "{}"},
+		"icebergWriterCompatV1":        {"", "delta.enableIcebergWriterCompatV1", "true"},
+		"icebergWriterCompatV3":        {"", "delta.enableIcebergWriterCompatV3", "true"},
+		"collations":                   {schema: field("c", `"string"`, `"__COLLATIONS":{"c":"ICU.de"}`)},
+	}
+	for _, f := range Features() {
+		test, listed := tests[f.Name]
+		if brought := f.Auto || f.Needed != nil; brought != listed {
+			t.Errorf("%s: metadata bring it %v, in the test %v", f.Name, brought, listed)
+		}
+		if !listed {
+			continue
+		}
+		m := Metadata{SchemaString: test.schema}
+		if test.property != "" {
+			m.Configuration = map[string]string{test.property: test.value}
+		}
+		config, err := NewTableConfig(plain(1, 1), m)
+		if err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+			continue
+		}
+		if got := config.NeededFeatures(); len(got) != 1 || got[0] != f {
+			t.Errorf("%s: the metadata need %v", f.Name, got)
+		}
+	}
+}
+
+func TestPropertyNames(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		known      bool
+	}{
+		{"DELTA.APPENDONLY", "delta.appendOnly", true},
+		{"delta.constraints.Pos", "delta.constraints.pos", true},
+		{"Delta.Feature.DeletionVectors", "delta.feature.deletionvectors", true},
+		{"delta.universalFormat.config.Iceberg.X", "delta.universalformat.config.iceberg.x", true},
+		{"My.Key", "My.Key", true},
+		{"delta.nope", "delta.nope", false},
+	} {
+		if got, known := CanonicalProperty(test.name); got != test.want || known != test.known {
+			t.Errorf("%s: %s %v", test.name, got, known)
+		}
+	}
+	if f, ok := FeatureByProperty("DELETIONVECTORS"); !ok || f.Name != "deletionVectors" {
+		t.Error("features are found whatever their case")
+	}
+	if _, ok := FeatureByProperty("nope"); ok {
+		t.Error("a feature that is none")
 	}
 }
 
