@@ -38,12 +38,8 @@ func (b *binding) source(s *parse.Insert) (*source, error) {
 	}
 	values, isValues := valuesOf(s.Query)
 	switch {
-	case s.Default || isValues && len(values.Rows) > 0 && len(values.Rows[0]) == 0:
-		n := 1
-		if values != nil {
-			n = len(values.Rows)
-		}
-		in.query = b.emptyRows(n)
+	case s.Default:
+		in.query = b.emptyRows(max(s.DefaultRows, 1))
 		in.targets, in.listed = nil, true
 	case isValues:
 		in.query, err = b.values(values, in)

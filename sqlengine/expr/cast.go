@@ -77,6 +77,8 @@ func (c *casting) plain(from, to protocol.DataType) bool {
 		return true
 	case f == protocol.KindVoid || t == protocol.KindVoid:
 		return false
+	case t == protocol.KindVariant:
+		return true
 	case isNumeric(to) && (isIntegral(from) || f == protocol.KindBoolean):
 		return true
 	case isFloating(to) && isNumeric(from):
@@ -91,8 +93,6 @@ func (c *casting) plain(from, to protocol.DataType) bool {
 		return t == protocol.KindTimestampNTZ
 	case f == protocol.KindTimestampNTZ:
 		return t == protocol.KindDate
-	case t == protocol.KindVariant:
-		return true
 	case f == protocol.KindArray && t == protocol.KindArray:
 		return c.plain(*from.Element, *to.Element)
 	case f == protocol.KindMap && t == protocol.KindMap:
