@@ -19,7 +19,7 @@ var (
 	}
 	otherVerbs = []string{
 		"ADD", "ATTACH", "CACHE", "CALL", "CLEAR", "CLOSE", "DECLARE", "DENY", "DETACH", "DO", "FETCH", "FLUSH", "GRANT", "HANDLER", "HELP",
-		"IMPORT", "INSTALL", "KILL", "LIST", "LOCK", "OPEN", "PURGE", "RESIGNAL", "REVOKE", "SHUTDOWN", "SIGNAL", "SYNC", "UNCACHE", "UNDROP",
+		"IMPORT", "INSTALL", "LIST", "LOCK", "OPEN", "PURGE", "RESIGNAL", "REVOKE", "SHUTDOWN", "SIGNAL", "SYNC", "UNCACHE", "UNDROP",
 		"UNINSTALL", "UNLOCK", "UNSET", "XA",
 	}
 	objectVerbs = []string{
@@ -27,7 +27,7 @@ var (
 		"RENAME", "REPAIR", "START", "SYNC", "UNCACHE", "UNDROP", "UNLOCK", "UNSET",
 	}
 	statementVerbs = []string{
-		"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "DESCRIBE", "DESC", "SHOW", "USE", "SET", "RESET", "REFRESH",
+		"SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "DESCRIBE", "DESC", "SHOW", "USE", "SET", "RESET", "REFRESH", "KILL",
 	}
 )
 
@@ -51,6 +51,8 @@ func (p *parser) statement() Statement {
 		return p.reset()
 	case p.is("REFRESH"):
 		return p.refresh()
+	case p.is("KILL"):
+		return p.kill()
 	case p.is(changeVerbs...):
 		return p.change()
 	case p.is(otherVerbs...):
