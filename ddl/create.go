@@ -53,6 +53,7 @@ func define(old *State, spec CreateSpec, env Env, like *likeSource) (*Change, er
 		}
 		return nil, err
 	}
+	spec.PartitionColumns = slices.Clone(spec.PartitionColumns)
 	if err := checkSpec(old, spec, like != nil); err != nil {
 		return named(err)
 	}

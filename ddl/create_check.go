@@ -8,7 +8,8 @@ import (
 	"deltasql/protocol"
 )
 
-// checkSpec looks at a table's definition as it was written, before anything is added to it.
+// checkSpec looks at a table's definition as it was written, before anything is added to it, and spells the partition
+// columns as the schema does.
 func checkSpec(old *State, spec CreateSpec, like bool) error {
 	if (old != nil || spec.OrReplace) && len(spec.Schema.Fields) == 0 {
 		return protocol.NewError("DELTA_SCHEMA_NOT_PROVIDED", "REPLACE TABLE needs columns or a query")

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -571,6 +573,29 @@ func TestParametersAreJSON(t *testing.T) {
 	for _, p := range change.Operation.Parameters {
 		if !json.Valid(p.Value) {
 			t.Errorf("%s: %s", p.Key, p.Value)
+		}
+	}
+}
+
+// TestRaisedClassesAreRegistered finds the classes this package raises by their spelling in its source.
+func TestRaisedClassesAreRegistered(t *testing.T) {
+	sources, err := filepath.Glob("*.go")
+	if err != nil || len(sources) == 0 {
+		t.Fatal(err)
+	}
+	raise := regexp.MustCompile(`(?:NewError|fail)\("([A-Z][A-Z0-9_.]+)"`)
+	for _, name := range sources {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range raise.FindAllSubmatch(source, -1) {
+			if _, ok := protocol.InfoOf(protocol.Class(m[1])); !ok && !strings.HasPrefix(string(m[1]), "HUDI_") {
+				t.Errorf("%s raises %s, which is not registered", name, m[1])
+			}
 		}
 	}
 }

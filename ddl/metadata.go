@@ -276,15 +276,16 @@ func (u *update) stripUnsupported() {
 // nameRowTrackingColumns gives the columns that hold row ids and row commit versions their names. They are the table's own:
 // taken from the table as it was, never from a schema that came from elsewhere, and gone without the feature.
 func (u *update) nameRowTrackingColumns(p protocol.Protocol) {
-	for name, prefix := range map[string]string{propRowIDColumn: "_row-id-col-", propRowVersionColumn: "_row-commit-version-col-"} {
-		was := u.oldConfig()[name]
+	for _, column := range []struct{ name, prefix string }{{propRowIDColumn, "_row-id-col-"}, {propRowVersionColumn, "_row-commit-version-col-"}} {
+		name := column.name
+		was, _ := setting(u.oldConfig(), name)
 		switch {
 		case !p.Supports("rowTracking"):
 			delete(u.config, name)
 		case was != "":
 			u.config[name] = was
 		default:
-			u.config[name] = prefix + u.env.NewID()
+			u.config[name] = column.prefix + u.env.NewID()
 		}
 	}
 }
