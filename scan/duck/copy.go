@@ -55,7 +55,7 @@ func ColumnKey(path ...string) string {
 // Copy runs a COPY to its end. If it fails, or the context ends, nothing is left of the folder: DuckDB itself leaves
 // truncated files under their final names.
 //
-// A query without rows gives no file. The files are complete, but nothing has been done to make them survive a power loss.
+// Files without rows are not reported, though DuckDB makes one of a query that gives none. The files are complete, but nothing has been done to make them survive a power loss.
 func (in *Instance) Copy(ctx context.Context, c Copy) (files []CopiedFile, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (in *Instance) Copy(ctx context.Context, c Copy) (files []CopiedFile, err e
 			}
 		}
 	}()
-	options := append([]string{"FORMAT parquet", "RETURN_STATS", "WRITE_EMPTY_FILE false"}, c.Options...)
+	options := append([]string{"FORMAT parquet", "RETURN_STATS"}, c.Options...)
 	sql := fmt.Sprintf("COPY (%s) TO %s (%s)", c.SQL, QuoteString(c.Folder), strings.Join(options, ", "))
 	stream, err := in.Query(ctx, sql, c.Args...)
 	if err != nil {

@@ -135,7 +135,7 @@ func (w *writer) readBounds(ctx context.Context, files []duck.CopiedFile, unread
 		}
 		outputs = append(outputs, "min("+column+")"+filter, "max("+column+")"+filter)
 	}
-	stream, err := w.in.Query(ctx, "SELECT "+strings.Join(outputs, ", ")+" FROM read_parquet($1) GROUP BY file_index", paths)
+	stream, err := w.in.Query(ctx, "SELECT "+strings.Join(outputs, ", ")+" FROM read_parquet($1, hive_partitioning => false) GROUP BY file_index", paths)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,6 @@ func (w *writer) describe(files []duck.CopiedFile, facts [][]stats.LeafFacts) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	tags := w.tags()
 	for i := range files {
 		file := &files[i]
 		values := make([]protocol.Value, len(w.partitions))
@@ -265,23 +264,8 @@ func (w *writer) describe(files []duck.CopiedFile, facts [][]stats.LeafFacts) (*
 		}
 		written.Files = append(written.Files, protocol.AddFile{
 			Path: path, PartitionValues: texts, Size: size, ModificationTime: modified, DataChange: w.options.DataChange,
-			Stats: statistics, Tags: tags, ClusteringProvider: w.options.ClusteringProvider,
+			Stats: statistics, Tags: w.options.Tags, ClusteringProvider: w.options.ClusteringProvider,
 		})
 	}
 	return written, placed, nil
-}
-
-// tags are those of every data file.
-func (w *writer) tags() map[string]string {
-	tags := w.options.Tags
-	for _, version := range []string{"2", "3"} {
-		if w.config.Active("icebergCompatV" + version) {
-			with := map[string]string{"ICEBERG_COMPAT_VERSION": version}
-			for key, value := range tags {
-				with[key] = value
-			}
-			tags = with
-		}
-	}
-	return tags
 }

@@ -138,7 +138,9 @@ func (l *layout) sql(rows string, keys []partitionKey, sortBy []string) string {
 		outputs = append(outputs, c.source+" AS "+duck.QuoteIdentifier(c.name))
 	}
 	for _, key := range keys {
-		outputs = append(outputs, key.expression+" AS "+duck.QuoteIdentifier(key.name))
+		for i, expression := range key.expressions {
+			outputs = append(outputs, expression+" AS "+duck.QuoteIdentifier(key.names[i]))
+		}
 	}
 	sql := "SELECT " + strings.Join(outputs, ", ") + " FROM (" + rows + ")"
 	if len(sortBy) > 0 {

@@ -1,7 +1,10 @@
 package rewrite
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,10 +14,12 @@ import (
 
 // partitionKey is a partition column, by whose value rows are divided among the files.
 type partitionKey struct {
-	field      *protocol.Field
-	physical   protocol.PhysicalName
-	name       string // of the column that COPY divides by
-	expression string // its text: absentKey for NULL, else presentKey and the value
+	field    *protocol.Field
+	physical protocol.PhysicalName
+	// names are the columns that COPY divides by, and expressions their texts, which together make the key: absentKey for NULL,
+	// else presentKey and the value.
+	names, expressions []string
+	long               bool // the value is in base64
 }
 
 // The first character of a key tells NULL from values, which may be any text.
@@ -23,8 +28,16 @@ const (
 	presentKey = "v"
 )
 
-// partitionKeys are the keys of a table's partition columns, in their order.
-func partitionKeys(config *protocol.TableConfig, l *layout) ([]partitionKey, error) {
+// COPY makes a folder for each key, with its name quoted as in URLs, so that long texts do not fit. Those are put into base64, and
+// into so many parts of that length.
+const (
+	longParts      = 12
+	longPartLength = 240
+)
+
+// partitionKeys are the keys of a table's partition columns, in their order; long makes room for texts that a folder's name has
+// not.
+func partitionKeys(config *protocol.TableConfig, l *layout, long bool) ([]partitionKey, error) {
 	keys := make([]partitionKey, len(config.PartitionColumns))
 	for k, i := range config.PartitionColumns {
 		f := &config.Schema.Fields[i]
@@ -32,16 +45,35 @@ func partitionKeys(config *protocol.TableConfig, l *layout) ([]partitionKey, err
 		if err != nil {
 			return nil, protocol.NewError(protocol.ClassOf(err), "the partition column %s cannot be written", f.Name).WithCause(err)
 		}
-		name := fmt.Sprintf("key%d", k)
-		for l.has(name) {
-			name += "_"
+		key := &keys[k]
+		*key = partitionKey{field: f, physical: config.PhysicalName(i), long: long && hasLongText(f.Type)}
+		parts := []string{text}
+		if key.long {
+			base64 := fmt.Sprintf("replace(replace(to_base64(encode(%s)), '+', '-'), '/', '_')", text)
+			parts = nil
+			for part := range longParts {
+				length := longPartLength
+				if part == longParts-1 {
+					length = math.MaxInt32 // whatever is left: too much fails
+				}
+				parts = append(parts, fmt.Sprintf("substr(%s, %d, %d)", base64, 1+part*longPartLength, length))
+			}
 		}
-		keys[k] = partitionKey{
-			field: f, physical: config.PhysicalName(i), name: name,
-			expression: fmt.Sprintf("CASE WHEN %s IS NULL OR %[1]s = '' THEN '%s' ELSE '%s' || %[1]s END", text, absentKey, presentKey),
+		for n, part := range parts {
+			name := fmt.Sprintf("key%d_%d", k, n)
+			for l.has(name) {
+				name += "_"
+			}
+			key.names = append(key.names, name)
+			key.expressions = append(key.expressions, fmt.Sprintf("CASE WHEN %s IS NULL OR %[1]s = '' THEN '%s' ELSE '%s' || %s END", text, absentKey, presentKey, part))
 		}
 	}
 	return keys, nil
+}
+
+// hasLongText tells whether a value's text may be of any length.
+func hasLongText(t protocol.DataType) bool {
+	return t.Kind == protocol.KindString || t.Kind == protocol.KindBinary
 }
 
 // has tells whether a file has a column of the name, as DuckDB compares names.
@@ -78,34 +110,42 @@ func keyText(t protocol.DataType, c string) (string, error) {
 // value reads a key of a file.
 func (k *partitionKey) value(keys map[string]string) (protocol.Value, error) {
 	bad := func() (protocol.Value, error) {
-		return protocol.Value{}, protocol.NewError(protocol.ClassInternal, "a new data file has the key %q for the partition column %s", keys[k.name], k.field.Name)
+		return protocol.Value{}, protocol.NewError(protocol.ClassInternal, "a new data file has the keys %q, which do not tell the partition column %s", keys, k.field.Name)
 	}
-	key, ok := keys[k.name]
-	if !ok {
-		return bad()
+	var text string
+	for _, name := range k.names {
+		key := keys[name]
+		if key == absentKey {
+			return protocol.NullValue(k.field.Type.Kind), nil
+		}
+		part, ok := strings.CutPrefix(key, presentKey)
+		if !ok {
+			return bad()
+		}
+		text += part
 	}
-	if key == absentKey {
-		return protocol.NullValue(k.field.Type.Kind), nil
-	}
-	text, ok := strings.CutPrefix(key, presentKey)
-	if !ok {
-		return bad()
+	if k.long {
+		plain, err := base64.URLEncoding.DecodeString(text)
+		if err != nil {
+			return bad()
+		}
+		text = string(plain)
 	}
 	t := k.field.Type
 	switch t.Kind {
 	case protocol.KindDate, protocol.KindTimestamp, protocol.KindTimestampNTZ:
 		t = protocol.DataType{Kind: protocol.KindLong}
 	case protocol.KindBinary:
-		bytes, ok := unhex(text)
-		if !ok {
+		bytes, err := hex.DecodeString(text)
+		if err != nil {
 			return bad()
 		}
-		if !utf8.ValidString(bytes) {
+		if !utf8.Valid(bytes) {
 			return protocol.Value{}, protocol.NewError("UNSUPPORTED_FEATURE",
 				"the value X'%s' of the partition column %s is no UTF-8 text, and the log has no other form for it", text, k.field.Name).
 				WithHint("partition by another column, for instance by the hexadecimal text of this one")
 		}
-		return protocol.Value{Kind: protocol.KindBinary, Str: bytes}, nil
+		return protocol.Value{Kind: protocol.KindBinary, Str: string(bytes)}, nil
 	}
 	v, ok := protocol.ParseValue(t, text, time.UTC)
 	if !ok {
@@ -113,17 +153,6 @@ func (k *partitionKey) value(keys map[string]string) (protocol.Value, error) {
 	}
 	v.Kind = k.field.Type.Kind
 	return v, nil
-}
-
-func unhex(text string) (string, bool) {
-	if len(text)%2 != 0 {
-		return "", false
-	}
-	out := make([]byte, len(text)/2)
-	if _, err := fmt.Sscanf(text, "%x", &out); err != nil && len(text) > 0 {
-		return "", false
-	}
-	return string(out), true
 }
 
 // logText is a partition value as the log has it (protocol, "Partition Value Serialization"); nil for NULL. Instants are

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"deltasql/protocol"
 	"deltasql/scan/duck"
@@ -64,7 +65,7 @@ func Write(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows Row
 	if err != nil {
 		return nil, err
 	}
-	copied, err := in.Copy(ctx, duck.Copy{SQL: w.layout.sql(rows.SQL, w.partitions, o.SortBy), Args: rows.Args, Folder: w.staging.local, Options: w.copyOptions()})
+	copied, err := w.copy(ctx)
 	if err != nil {
 		return nil, w.failed(err)
 	}
@@ -122,9 +123,6 @@ func newWriter(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows
 	if w.layout, err = newLayout(w.config, rows, slices.ContainsFunc(tx.Duties(), func(d txn.Duty) bool { return d.Kind == txn.MaterializedPartitions })); err != nil {
 		return nil, err
 	}
-	if w.partitions, err = partitionKeys(w.config, w.layout); err != nil {
-		return nil, err
-	}
 	clustering, err := clusteringColumns(tx)
 	if err != nil {
 		return nil, err
@@ -151,6 +149,24 @@ func clusteringColumns(tx *txn.Transaction) ([][]protocol.PhysicalName, error) {
 	return protocol.ClusteringColumns(domain.Configuration)
 }
 
+// copy runs the query. Partition values that are too long for the folders that DuckDB makes of them show only there; the query is then
+// run again with other keys, which take longer.
+func (w *writer) copy(ctx context.Context) (copied []duck.CopiedFile, err error) {
+	for _, long := range []bool{false, true} {
+		if w.partitions, err = partitionKeys(w.config, w.layout, long); err != nil {
+			return nil, err
+		}
+		copied, err = w.in.Copy(ctx, duck.Copy{
+			SQL: w.layout.sql(w.rows.SQL, w.partitions, w.options.SortBy), Args: w.rows.Args, Folder: w.staging.local, Options: w.copyOptions(),
+		})
+		if err == nil || !strings.Contains(strings.ToLower(err.Error()), syscall.ENAMETOOLONG.Error()) ||
+			!slices.ContainsFunc(w.partitions, func(k partitionKey) bool { return hasLongText(k.field.Type) }) {
+			break
+		}
+	}
+	return copied, err
+}
+
 // copyOptions are those of COPY.
 func (w *writer) copyOptions() []string {
 	options := []string{fmt.Sprintf("ROW_GROUP_SIZE %d", rowGroupRows), fmt.Sprintf("FILE_SIZE_BYTES %d", w.target), w.codec.option}
@@ -159,9 +175,11 @@ func (w *writer) copyOptions() []string {
 	}
 	options = append(options, w.layout.options()...)
 	if len(w.partitions) > 0 {
-		names := make([]string, len(w.partitions))
-		for i, key := range w.partitions {
-			names[i] = duck.QuoteIdentifier(key.name)
+		var names []string
+		for _, key := range w.partitions {
+			for _, name := range key.names {
+				names = append(names, duck.QuoteIdentifier(name))
+			}
 		}
 		options = append(options, "PARTITION_BY ("+strings.Join(names, ", ")+")")
 	}
@@ -187,7 +205,7 @@ func (w *writer) storageError(err error) error {
 // verify holds the schema of a file against what it is to be: a query that gives another type than the table has would
 // otherwise make files that only we can read, or nobody.
 func (w *writer) verify(ctx context.Context, file duck.CopiedFile) error {
-	stream, err := w.in.Query(ctx, "SELECT * FROM read_parquet($1) LIMIT 0", []string{duck.LiteralPath(file.Path)})
+	stream, err := w.in.Query(ctx, "SELECT * FROM read_parquet($1, hive_partitioning => false) LIMIT 0", []string{duck.LiteralPath(file.Path)})
 	if err != nil {
 		return err
 	}
