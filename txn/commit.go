@@ -176,6 +176,9 @@ func (tx *Transaction) resolve(ctx context.Context, c *contender, commit *log.Co
 			return stands, err
 		}
 	}
+	if !c.doubt {
+		return false, err
+	}
 	return false, errors.Join(cause, err)
 }
 
