@@ -6,8 +6,10 @@ import (
 	"io"
 
 	"deltasql/protocol"
+	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/duckgen"
 	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
 )
 
 // foldOnce is fold for conditions, which are asked about once for each scan they reach: results are kept for the statement.
@@ -57,6 +59,36 @@ func (st *statement) fold(ctx context.Context, e expr.Expr) (protocol.Value, err
 	value, ok := readValue(batch.Vector(0), 0, e.Type())
 	if !ok {
 		return protocol.Value{}, protocol.NewError("DATATYPE_MISMATCH", "a constant of type %s cannot stand here", e.Type())
+	}
+	return value, nil
+}
+
+// scalar runs a query of one column and gives the value of its first row; NULL where there is no row.
+func (st *statement) scalar(q *parse.Query, options bind.Options) (protocol.Value, error) {
+	bound, err := bind.Query(st.ctx, q, options)
+	if err != nil {
+		return protocol.Value{}, err
+	}
+	p, err := st.plan(bound)
+	if err != nil {
+		return protocol.Value{}, err
+	}
+	stream, err := st.open(st.ctx, p)
+	if err != nil {
+		return protocol.Value{}, err
+	}
+	defer stream.Close()
+	of := bound.Columns[0].Type
+	batch, err := stream.Next(st.ctx)
+	if errors.Is(err, io.EOF) {
+		return protocol.Value{Kind: of.Kind, Null: true}, nil
+	}
+	if err != nil {
+		return protocol.Value{}, p.diagnose(err)
+	}
+	value, ok := readValue(batch.Vector(0), 0, of)
+	if !ok {
+		return protocol.Value{}, protocol.NewError(protocol.ClassInternal, "a value of type %s was asked for", of)
 	}
 	return value, nil
 }

@@ -112,8 +112,10 @@ func (st *statement) plan(bound *expr.Query) (*plan, error) {
 	for _, c := range bound.Columns {
 		p.columns = append(p.columns, ColumnInfo{c.Name, c.Type, c.Nullable})
 	}
-	if answer, ok := st.answerFromLog(bound); ok {
-		bound = answer
+	if st.tx == nil { // a change notes what it reads, see reads
+		if answer, ok := st.answerFromLog(bound); ok {
+			bound = answer
+		}
 	}
 	instance, err := st.session.engine.duck()
 	if err != nil {
@@ -241,6 +243,7 @@ func (pl *planner) build(r *expr.Relation, first int) (string, []any, error) {
 			Fold: st.foldOnce,
 			Text: conditionText,
 		})
+		st.reads(source, predicate)
 		relation, err := scan.Build(st.ctx, pl.instance, scan.Request{
 			Snapshot: source.snapshot, Columns: columns, Hidden: hidden, Predicate: predicate,
 			Skip: st.session.settings.on("deltasql_skipping"), FirstParameter: first,

@@ -9,6 +9,7 @@ import (
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn"
 	"deltasql/txn/log"
 )
 
@@ -32,7 +33,10 @@ type statement struct {
 	temporaries bool
 	answer      *bind.SQLTable // what SHOW ... WHERE filters, found under answerFunction
 	explain     *explanation   // collects what scans report, nil outside EXPLAIN
-	parameters  []Parameter    // values of ?
+	// tx is the change that the statement makes, while it makes it; changing is the table.
+	tx         *txn.Transaction
+	changing   target
+	parameters []Parameter // values of ?
 }
 
 func newStatement(ctx context.Context, s *Session) *statement {
@@ -95,6 +99,16 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.refresh(s)
 	case *parse.Kill:
 		return st.kill(s)
+	case *parse.CreateTable:
+		return st.createTable(s)
+	case *parse.Insert:
+		return st.insert(s)
+	case *parse.AlterTable:
+		return st.alterTable(s)
+	case *parse.CommentOn:
+		return st.commentOn(s)
+	case *parse.Several:
+		return st.several(s)
 	case *parse.CreateDatabase:
 		return st.createDatabase(s)
 	case *parse.DropDatabase:

@@ -1,0 +1,348 @@
+package sqlengine
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"deltasql/ddl"
+	"deltasql/protocol"
+	"deltasql/scan/duck"
+	"deltasql/sqlengine/bind"
+	"deltasql/sqlengine/change"
+	"deltasql/sqlengine/duckgen"
+	"deltasql/sqlengine/expr"
+	"deltasql/sqlengine/parse"
+	"deltasql/txn"
+	"deltasql/txn/rewrite"
+)
+
+// insertion is a bound source of rows for a table.
+type insertion struct {
+	query    *expr.Query
+	schema   protocol.DataType // of the table that CREATE TABLE AS SELECT makes
+	done     []txn.Duty
+	identity []change.Identity
+}
+
+// inserted is what became of an insertion.
+type inserted struct {
+	files []protocol.AddFile
+	rows  int64
+	bytes int64
+}
+
+// metrics are what history tells of written rows.
+func (w inserted) metrics() []txn.Metric {
+	return []txn.Metric{
+		{Key: "numFiles", Value: strconv.Itoa(len(w.files))},
+		{Key: "numOutputRows", Value: strconv.FormatInt(w.rows, 10)},
+		{Key: "numOutputBytes", Value: strconv.FormatInt(w.bytes, 10)},
+	}
+}
+
+// selectInsertion binds the query of CREATE TABLE AS SELECT: names, types and comments come from it, and every column may be NULL.
+func (st *statement) selectInsertion(s *parse.CreateTable) (*insertion, error) {
+	bound, err := bind.Query(st.ctx, s.Query, st.bindOptions())
+	if err != nil {
+		return nil, err
+	}
+	schema := protocol.DataType{Kind: protocol.KindStruct}
+	for i, c := range bound.Columns {
+		field := protocol.Field{Name: protocol.LogicalName(c.Name), Type: nullable(c.Type), Nullable: true}
+		if comment, ok := commentOf(bound, i); ok {
+			field.Metadata = field.Metadata.WithComment(comment)
+		}
+		schema.Fields = append(schema.Fields, field)
+	}
+	return &insertion{query: bound, schema: schema}, nil
+}
+
+// nullable is a type whose parts may all be NULL and carry no metadata.
+func nullable(t protocol.DataType) protocol.DataType {
+	switch t.Kind {
+	case protocol.KindArray:
+		element := nullable(*t.Element)
+		t.Element, t.ContainsNull = &element, true
+	case protocol.KindMap:
+		key, value := nullable(*t.Key), nullable(*t.Value)
+		t.Key, t.Value, t.ValueContainsNull = &key, &value, true
+	case protocol.KindStruct:
+		fields := make([]protocol.Field, len(t.Fields))
+		for i, f := range t.Fields {
+			fields[i] = protocol.Field{Name: f.Name, Type: nullable(f.Type), Nullable: true}
+			if comment, ok := f.Metadata.Comment(); ok {
+				fields[i].Metadata = fields[i].Metadata.WithComment(comment)
+			}
+		}
+		t.Fields = fields
+	}
+	return t
+}
+
+// commentOf is the comment of the table's column that column i of a query is, unchanged.
+func commentOf(q *expr.Query, i int) (string, bool) {
+	for {
+		switch body := q.Body.(type) {
+		case *expr.Query:
+			q = body
+			continue
+		case *expr.Select:
+			column, ok := body.Items[i].(*expr.Column)
+			if !ok {
+				return "", false
+			}
+			switch r := column.Relation; {
+			case r.Kind == expr.RelQuery:
+				q, i = r.Query, column.Index
+				continue
+			case r.Kind == expr.RelScan:
+				source, ok := r.Scan.Source.(*tableSource)
+				if !ok || column.Index >= len(source.snapshot.Config().Schema.Fields) {
+					return "", false
+				}
+				return source.snapshot.Config().Schema.Fields[column.Index].Metadata.Comment()
+			}
+		}
+		return "", false
+	}
+}
+
+// insertRows writes the rows of an insertion as new files of a transaction.
+func (st *statement) insertRows(tx *txn.Transaction, source *insertion) (inserted, error) {
+	written, err := st.writeRows(tx, source)
+	if isDecimalOverflow(err) && !st.widens() {
+		st.wide = true // as for queries: once more in 128 bits
+		written, err = st.writeRows(tx, source)
+	}
+	if err != nil {
+		return inserted{}, err
+	}
+	if err := advance(tx, source.identity, written); err != nil {
+		return inserted{}, err
+	}
+	return inserted{files: written.Files, rows: written.Rows, bytes: written.Bytes}, nil
+}
+
+func (st *statement) writeRows(tx *txn.Transaction, source *insertion) (*rewrite.Written, error) {
+	if err := st.admit(); err != nil {
+		return nil, err
+	}
+	instance, err := st.session.engine.duck()
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{wide: st.widens()}
+	planner := &planner{st: st, instance: instance, plan: p, texts: map[*expr.Relation]string{}}
+	if p.sql, p.args, err = duckgen.Print(source.query, duckgen.Options{Relation: planner.relation}); err != nil {
+		return nil, err
+	}
+	written, err := rewrite.Write(st.progress(), instance, tx, rewrite.Rows{SQL: p.sql, Args: p.args, Done: source.done}, rewrite.Options{DataChange: true})
+	return written, p.diagnose(err)
+}
+
+// progress is the statement's context, which tells the session how far DuckDB is.
+func (st *statement) progress() context.Context {
+	if report := st.session.options.Progress; report != nil {
+		return duck.WithProgress(st.ctx, report)
+	}
+	return st.ctx
+}
+
+// advance moves the high-water marks of identity columns behind what was generated.
+func advance(tx *txn.Transaction, identity []change.Identity, written *rewrite.Written) error {
+	last := map[protocol.LogicalName]int64{}
+	for _, id := range identity {
+		count := id.Count
+		if count < 0 {
+			count = written.Rows
+		}
+		if id.Generated && count > 0 {
+			last[tx.Config().Schema.Fields[id.Column].Name] = id.Base + (count-1)*id.Step
+		}
+	}
+	if len(last) == 0 {
+		return nil
+	}
+	return tx.AdvanceIdentity(last)
+}
+
+// insert is INSERT.
+func (st *statement) insert(s *parse.Insert) (*Result, error) {
+	t, table, err := st.changeTarget(s.Table, "INSERT")
+	if err != nil {
+		return nil, err
+	}
+	st.ignored(s.Ignored)
+	result := &Result{}
+	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
+		source, plan, err := st.bindInsert(tx, t, s)
+		if err != nil {
+			return nil, err
+		}
+		written, err := st.insertRows(tx, source)
+		if err != nil {
+			return nil, err
+		}
+		operation, err := st.replaced(tx, s, plan, written)
+		if err != nil || operation == nil {
+			return nil, err
+		}
+		result.Affected = written.rows
+		operation.Metrics = append(written.metrics(), operation.Metrics...)
+		return operation, nil
+	})
+	return result, err
+}
+
+// bindInsert binds an INSERT over the table as it will be; schema evolution comes first.
+func (st *statement) bindInsert(tx *txn.Transaction, t target, s *parse.Insert) (*insertion, *change.Plan, error) {
+	options := st.changeOptions()
+	into := st.changed(tx, t)
+	if s.Evolve || st.session.settings.on("deltasql_schema_evolution") {
+		incoming, err := change.Incoming(st.ctx, s, into, options)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := st.evolve(tx, incoming); err != nil {
+			return nil, nil, err
+		}
+		into.Config = tx.Config()
+	}
+	plan, err := change.Insert(st.ctx, s, into, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &insertion{query: plan.Query, done: plan.Done, identity: plan.Identity}, plan, nil
+}
+
+// changed is the table as package change sees it.
+func (st *statement) changed(tx *txn.Transaction, t target) change.Table {
+	name := []string{t.shown()}
+	if t.name != "" {
+		name = []string{t.database, t.name}
+	}
+	return change.Table{Name: name, Config: tx.Config(), Source: newTableSource(t, st.pins[t.path+"\x00"+momentKey(nil)])}
+}
+
+// evolve gives the table the columns that incoming rows bring.
+func (st *statement) evolve(tx *txn.Transaction, incoming protocol.DataType) error {
+	view, err := tx.View()
+	if err != nil {
+		return err
+	}
+	deps, err := st.dependencies(view.Config())
+	if err != nil {
+		return err
+	}
+	evolved, err := ddl.EvolveSchema(state(view), incoming, ddl.Evolution{Deps: deps}, st.env())
+	if err != nil || evolved.Empty() {
+		return err
+	}
+	return st.stage(tx, evolved)
+}
+
+// replaced stages what an INSERT removes and gives the operation; nil where there is nothing to commit.
+func (st *statement) replaced(tx *txn.Transaction, s *parse.Insert, plan *change.Plan, written inserted) (*txn.Operation, error) {
+	operation := &txn.Operation{Name: "WRITE", Parameters: []txn.Parameter{{Key: "mode", Value: json.RawMessage(`"Append"`)}}}
+	switch s.Mode {
+	case parse.InsertInto:
+	case parse.InsertOverwrite:
+		operation.Parameters[0].Value = json.RawMessage(`"Overwrite"`)
+		if err := st.overwrite(tx, plan, written, operation); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "this form of INSERT is not supported by this version").At(s.Pos.Line, s.Pos.Column)
+	}
+	operation.Parameters = append(operation.Parameters, txn.Parameter{Key: "partitionBy", Value: json.RawMessage(`"[]"`)})
+	adds, removes, _ := tx.Staged()
+	if adds == 0 && removes == 0 && s.Mode == parse.InsertOverwrite && st.dynamicOverwrite(tx) {
+		return nil, nil
+	}
+	operation.AllowEmpty = true
+	return operation, nil
+}
+
+func (st *statement) dynamicOverwrite(tx *txn.Transaction) bool {
+	return strings.EqualFold(st.session.settings.get("partition_overwrite_mode"), "dynamic") && len(tx.Config().PartitionColumns) > 0
+}
+
+// overwrite stages the removal of what INSERT OVERWRITE replaces: everything, the partitions that a PARTITION clause names, or in
+// dynamic mode the partitions that the new rows are in.
+func (st *statement) overwrite(tx *txn.Transaction, plan *change.Plan, written inserted, operation *txn.Operation) error {
+	view := tx.Snapshot()
+	config := view.Config()
+	files := view.Files()
+	var goes func(i int) (bool, error)
+	switch {
+	case st.dynamicOverwrite(tx) && len(plan.Partition) < len(config.PartitionColumns):
+		operation.Parameters = append(operation.Parameters, txn.Parameter{Key: "isDynamicPartitionOverwrite", Value: json.RawMessage(`"true"`)})
+		replaced := map[string]bool{}
+		for i := range written.files {
+			replaced[tupleKey(config, func(name protocol.PhysicalName) (string, bool) {
+				value := written.files[i].PartitionValues[string(name)]
+				if value == nil {
+					return "", true
+				}
+				return *value, false
+			})] = true
+		}
+		goes = func(i int) (bool, error) {
+			return replaced[tupleKey(config, func(name protocol.PhysicalName) (string, bool) { return files.PartitionValue(i, name) })], nil
+		}
+	case len(plan.Partition) > 0:
+		values := make([]protocol.Value, len(plan.Partition))
+		for k, p := range plan.Partition {
+			value, err := st.foldOnce(st.ctx, p.Value)
+			if err != nil {
+				return err
+			}
+			values[k] = value
+		}
+		goes = func(i int) (bool, error) {
+			for k, p := range plan.Partition {
+				text, null := files.PartitionValue(i, config.PhysicalName(p.Column))
+				value, err := protocol.DecodePartitionValue(config.Schema.Fields[p.Column].Type, text, null, nil)
+				if err != nil {
+					return false, err
+				}
+				if value.Null != values[k].Null || !value.Null && value.Compare(values[k]) != 0 {
+					return false, nil
+				}
+			}
+			return true, nil
+		}
+	default:
+		tx.ReadAll()
+		return removeAll(tx, view)
+	}
+	tx.ReadAll()
+	for i := range files.Len() {
+		gone, err := goes(i)
+		if err != nil {
+			return err
+		}
+		if gone {
+			if err := tx.Remove(true, files.Add(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tupleKey joins a file's partition values to a key.
+func tupleKey(config *protocol.TableConfig, value func(protocol.PhysicalName) (string, bool)) string {
+	var key strings.Builder
+	for _, i := range config.PartitionColumns {
+		text, null := value(config.PhysicalName(i))
+		if null || text == "" {
+			key.WriteString("-;")
+			continue
+		}
+		key.WriteString(strconv.Itoa(len(text)) + ":" + text + ";")
+	}
+	return key.String()
+}
