@@ -119,7 +119,7 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "%s is not supported by this version, which reads tables", s.Verb).
 			At(s.Pos.Line, s.Pos.Column)
 	}
-	return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "this statement is not supported by this version")
+	return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "%s is not supported by this version", parse.Verb(parsed))
 }
 
 // context is what lowering needs to know of the session.

@@ -257,14 +257,6 @@ type (
 		Chain      bool // AND CHAIN
 	}
 
-	// SetTransaction is SET [SESSION|GLOBAL] TRANSACTION ISOLATION LEVEL x | READ ONLY | READ WRITE.
-	SetTransaction struct {
-		Pos       Pos
-		Scope     string
-		Isolation string // upper case; "" where not given
-		ReadOnly  *bool
-	}
-
 	// Prepare is PREPARE name FROM 'text' | @variable.
 	Prepare struct {
 		Pos  Pos
@@ -305,22 +297,21 @@ const (
 	MergeInsert
 )
 
-func (*Insert) statement()         {}
-func (*Update) statement()         {}
-func (*Delete) statement()         {}
-func (*Truncate) statement()       {}
-func (*Merge) statement()          {}
-func (*CopyInto) statement()       {}
-func (*CopyTo) statement()         {}
-func (*LoadData) statement()       {}
-func (*Optimize) statement()       {}
-func (*Reorg) statement()          {}
-func (*Vacuum) statement()         {}
-func (*Restore) statement()        {}
-func (*Convert) statement()        {}
-func (*Maintain) statement()       {}
-func (*Transaction) statement()    {}
-func (*SetTransaction) statement() {}
-func (*Prepare) statement()        {}
-func (*Execute) statement()        {}
-func (*Deallocate) statement()     {}
+func (*Insert) statement()      {}
+func (*Update) statement()      {}
+func (*Delete) statement()      {}
+func (*Truncate) statement()    {}
+func (*Merge) statement()       {}
+func (*CopyInto) statement()    {}
+func (*CopyTo) statement()      {}
+func (*LoadData) statement()    {}
+func (*Optimize) statement()    {}
+func (*Reorg) statement()       {}
+func (*Vacuum) statement()      {}
+func (*Restore) statement()     {}
+func (*Convert) statement()     {}
+func (*Maintain) statement()    {}
+func (*Transaction) statement() {}
+func (*Prepare) statement()     {}
+func (*Execute) statement()     {}
+func (*Deallocate) statement()  {}

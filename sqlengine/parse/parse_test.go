@@ -66,6 +66,9 @@ func TestParseTrees(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
+		if Verb(statement) == "" {
+			t.Errorf("%s has no verb", sql)
+		}
 		return dump(statement)
 	})
 }
