@@ -79,8 +79,12 @@ func newStatsForm(s *Snapshot) (*statsForm, error) {
 
 // bounded tells the types whose bounds the struct holds: those that the reference's bounds have, and booleans.
 func bounded(t protocol.DataType) bool {
-	_, scalar := scalarNode(t)
-	return scalar && t.Kind != protocol.KindBinary
+	switch t.Kind {
+	case protocol.KindBoolean, protocol.KindByte, protocol.KindShort, protocol.KindInteger, protocol.KindLong, protocol.KindFloat,
+		protocol.KindDouble, protocol.KindDecimal, protocol.KindString, protocol.KindDate, protocol.KindTimestamp, protocol.KindTimestampNTZ:
+		return true
+	}
+	return false
 }
 
 // fields are the members of add for typed statistics and partition values.
@@ -181,6 +185,9 @@ func (r *statsReader) bound(leaf int, upper bool) (value parquet.Value, found, o
 	t := r.leaves[leaf].Type
 	if !bounded(t) || !exactText(t, text) {
 		return parquet.Value{}, true, false
+	}
+	if t.Kind == protocol.KindString {
+		return parquet.ByteArrayValue(bytes.Clone(text)), true, true
 	}
 	v, ok := protocol.ParseValue(t, string(text), nil)
 	if !ok || v.Null {
