@@ -225,12 +225,8 @@ func (p *parser) noCredential() {
 
 // tableQuery reads [AS] query.
 func (p *parser) tableQuery(c *CreateTable) {
-	as := p.accept("AS")
-	if !as {
-		p.accept("IGNORE", "REPLACE") // MySQL's, between the options and the query
-		if !p.startsQuery() && !p.is("(") {
-			return
-		}
+	if !p.accept("AS") && !p.startsQuery() && !p.is("(") {
+		return
 	}
 	if c.HasColumns {
 		p.refuse(p.tok().start, "CREATE TABLE ... AS SELECT takes no columns: their names and types are those of the query")
