@@ -56,7 +56,11 @@ func newTable(t testing.TB, in *duck.Instance, fields string, partitionColumns [
 
 func newTableOf(t testing.TB, in *duck.Instance, p protocol.Protocol, metadata protocol.Metadata, domains ...protocol.DomainMetadata) *testTable {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "t")
+	return newTableIn(t, in, filepath.Join(t.TempDir(), "t"), p, metadata, domains...)
+}
+
+func newTableIn(t testing.TB, in *duck.Instance, dir string, p protocol.Protocol, metadata protocol.Metadata, domains ...protocol.DomainMetadata) *testTable {
+	t.Helper()
 	st, err := store.NewLocal(dir)
 	if err != nil {
 		t.Fatal(err)
