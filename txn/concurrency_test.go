@@ -319,6 +319,81 @@ func keepsRowIDs(rt *rapid.T, before, after *log.Snapshot) {
 	}
 }
 
+// TestReservedIdentities: values that were set aside are nobody else's, and the commits that use them lose to nobody.
+func TestReservedIdentities(t *testing.T) {
+	const writers, each = 8, 20
+	below := store.NewMemory(nil)
+	clean := newRig(t, below)
+	clean.create()
+	var group sync.WaitGroup
+	for w := range writers {
+		r := clean.another(below)
+		group.Go(func() {
+			for i := range each {
+				path := fmt.Sprintf("w%d-%d.parquet", w, i)
+				if w%2 == 0 { // some do without, and run again
+					for err := errRerun; MayRerun(err); {
+						err = r.insertIdentity(path, 3)
+					}
+					continue
+				}
+				reserved, err := ReserveIdentity(context.Background(), r.table, map[protocol.LogicalName]int64{"id": 3}, r.options())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				tx := r.begin()
+				r.add(tx, path, 1, reserved["id"], reserved["id"]+2)
+				r.commit(tx, "WRITE")
+			}
+		})
+	}
+	group.Wait()
+	s := clean.another(below).snapshot()
+	taken := map[string]bool{}
+	for i := range s.Files().Len() {
+		taken[string(s.Files().RawStats(i))] = true
+	}
+	id, _ := s.Config().Schema.Fields[0].Metadata.Identity()
+	if len(taken) != writers*each || *id.HighWaterMark != writers*each*3 {
+		t.Errorf("%d different ranges of %d, mark %d", len(taken), writers*each, *id.HighWaterMark)
+	}
+	history, err := clean.another(below).table.History(context.Background(), 0)
+	clean.must(err)
+	if !slices.ContainsFunc(history, func(c log.Commit) bool {
+		return c.Info.Operation() == "CHANGE COLUMN" && c.Info.Tags()[tagIdentity] == "true"
+	}) {
+		t.Error("no commit that reserves")
+	}
+}
+
+var errRerun error = &Conflict{Rerun: true, err: protocol.NewError("DELTA_METADATA_CHANGED", "")}
+
+func TestNextIdentities(t *testing.T) {
+	mark := func(v int64) *int64 { return &v }
+	for _, c := range []struct {
+		id          protocol.Identity
+		count       int64
+		first, last int64
+		ok          bool
+	}{
+		{protocol.Identity{Start: 1, Step: 1}, 3, 1, 3, true},
+		{protocol.Identity{Start: 1, Step: 5, HighWaterMark: mark(6)}, 2, 11, 16, true},
+		{protocol.Identity{Start: 0, Step: -2}, 3, 0, -4, true},
+		{protocol.Identity{Start: math.MaxInt64 - 1, Step: 1}, 2, math.MaxInt64 - 1, math.MaxInt64, true},
+		{protocol.Identity{Start: math.MaxInt64 - 1, Step: 1}, 3, 0, 0, false},
+		{protocol.Identity{Start: math.MinInt64 + 4, Step: -2}, 3, math.MinInt64 + 4, math.MinInt64, true},
+		{protocol.Identity{Start: math.MinInt64 + 4, Step: -2}, 4, 0, 0, false},
+		{protocol.Identity{Start: math.MinInt64, Step: math.MaxInt64}, 3, math.MinInt64, math.MaxInt64 - 1, true},
+		{protocol.Identity{Step: 1, HighWaterMark: mark(math.MaxInt64)}, 1, 0, 0, false},
+	} {
+		first, last, ok := nextIdentities(c.id, c.count)
+		if ok != c.ok || ok && (first != c.first || last != c.last) {
+			t.Errorf("%+v: %d to %d, %v", c, first, last, ok)
+		}
+	}
+}
+
 func TestIdentityMarks(t *testing.T) {
 	mark := func(v int64) *int64 { return &v }
 	for _, c := range []struct {
