@@ -186,7 +186,7 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 			return nil, err
 		}
 		operation, err := st.replaced(tx, s, plan, written)
-		if err != nil || operation == nil {
+		if err != nil {
 			return nil, err
 		}
 		result.Affected = written.rows
@@ -243,7 +243,7 @@ func (st *statement) evolve(tx *txn.Transaction, incoming protocol.DataType) err
 	return st.stage(tx, evolved)
 }
 
-// replaced stages what an INSERT removes and gives the operation; nil where there is nothing to commit.
+// replaced stages what an INSERT removes and gives the operation.
 func (st *statement) replaced(tx *txn.Transaction, s *parse.Insert, plan *change.Plan, written inserted) (*txn.Operation, error) {
 	operation := &txn.Operation{Name: "WRITE", Parameters: []txn.Parameter{{Key: "mode", Value: json.RawMessage(`"Append"`)}}}
 	switch s.Mode {
@@ -257,11 +257,6 @@ func (st *statement) replaced(tx *txn.Transaction, s *parse.Insert, plan *change
 		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "this form of INSERT is not supported by this version").At(s.Pos.Line, s.Pos.Column)
 	}
 	operation.Parameters = append(operation.Parameters, txn.Parameter{Key: "partitionBy", Value: json.RawMessage(`"[]"`)})
-	adds, removes, _ := tx.Staged()
-	if adds == 0 && removes == 0 && s.Mode == parse.InsertOverwrite && st.dynamicOverwrite(tx) {
-		return nil, nil
-	}
-	operation.AllowEmpty = true
 	return operation, nil
 }
 
