@@ -33,11 +33,13 @@ type Table struct {
 	newest   *Snapshot
 	older    []*Snapshot     // most recently used last
 	unusable map[string]bool // compaction files that are damaged or not reconciled
+
+	turn chan struct{} // of one: see Turn
 }
 
 // OpenTable gives a table of a store that is rooted at the table's folder. It does no I/O. The name is for messages.
 func OpenTable(st store.Store, name string, parquet Parquet) *Table {
-	return &Table{store: st, name: name, parquet: parquet, lock: make(chan struct{}, 1), unusable: map[string]bool{}}
+	return &Table{store: st, name: name, parquet: parquet, lock: make(chan struct{}, 1), unusable: map[string]bool{}, turn: make(chan struct{}, 1)}
 }
 
 // Name is how messages call the table.

@@ -2,6 +2,7 @@ package log
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"deltasql/protocol"
@@ -37,12 +38,34 @@ func (t *Table) AfterCommit(ctx context.Context, version int64, o Upkeep) (warni
 		return warnings
 	}
 	warn(t.WriteChecksum(ctx, snapshot))
+	interval, _, err := snapshot.config.IntProperty("delta.checkpointInterval")
+	if err == nil && interval <= 0 {
+		err = protocol.NewError("DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED", "the table property delta.checkpointInterval is %d; it must be positive", interval)
+	}
+	if warn(err) {
+		return warnings
+	}
+	if version == 0 || version%interval != 0 {
+		if every := o.CompactionInterval; every > 1 && version > 0 && version%every == 0 {
+			warn(t.Compact(ctx, version-every+1, version))
+		}
+		return warnings
+	}
+	if _, err := t.Checkpoint(ctx, snapshot, o); warn(err) {
+		return warnings // nothing is cleaned up before the newest checkpoint stands
+	}
+	before, wanted, err := snapshot.Expired(o.Now())
+	if !warn(err) && wanted {
+		_, err := t.CleanUp(ctx, snapshot, before, o)
+		warn(err)
+	}
 	return warnings
 }
 
 // warning is an error's text with its class.
 func warning(err error) string {
-	if protocol.ClassOf(err) == "" {
+	var classed *protocol.Error
+	if !errors.As(err, &classed) {
 		err = protocol.NewError("DELTASQL_STORAGE", "the upkeep of the log was not finished").WithCause(err)
 	}
 	return err.Error()

@@ -67,14 +67,17 @@ func (t *Table) CommitsAfter(ctx context.Context, version int64) iter.Seq2[Commi
 }
 
 // Committed hands the table the commit that its caller has just written, so that the next Snapshot need not read it, and
-// gives the snapshot that it makes. It is nil where the table did not know the version before, or knows a later one
-// already; nothing is lost then, Snapshot reads the log.
+// gives the snapshot that it makes. It is nil where the table did not know the version before, or knows a later one than
+// that already; nothing is lost then, Snapshot reads the log.
 func (t *Table) Committed(ctx context.Context, commit Commit) *Snapshot {
 	if t.acquire(ctx) != nil {
 		return nil
 	}
 	defer t.release()
 	known := t.newest
+	if known != nil && known.version == commit.Version && known.unreadable == nil {
+		return known // somebody has read it meanwhile
+	}
 	if known == nil || known.version != commit.Version-1 || known.unreadable != nil {
 		return nil
 	}
