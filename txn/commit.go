@@ -49,7 +49,7 @@ func (tx *Transaction) Commit(ctx context.Context, op Operation) (Committed, err
 		tx.deleteWrote(ctx, nil)
 		return done, err
 	}
-	commit, attempts, err := tx.loop(ctx, &c)
+	commit, attempts, err := tx.turn(ctx, &c)
 	switch {
 	case errors.Is(err, errUnknown):
 		return Committed{Attempts: attempts}, err
@@ -89,6 +89,27 @@ func (tx *Transaction) prepare(op *Operation) (contender, Committed, error) {
 
 // errUnknown marks a commit of which nobody knows whether it stands.
 var errUnknown = errors.New("the outcome of the commit is unknown")
+
+// turn makes the commit when no other of this process is being made, and takes those that were made since the transaction
+// began into account before it tries.
+func (tx *Transaction) turn(ctx context.Context, c *contender) (log.Commit, int, error) {
+	end, err := tx.table.Turn(ctx)
+	if err != nil {
+		return log.Commit{}, 0, err
+	}
+	defer end()
+	if known := tx.table.Known(ctx); known != nil && known.Version() >= c.version {
+		var commit log.Commit
+		if _, err := tx.lose(ctx, c, &commit, ""); err != nil || c.applied {
+			return commit, 0, err
+		}
+	}
+	commit, attempts, err := tx.loop(ctx, c)
+	if err == nil && !c.applied {
+		tx.newest = tx.table.Committed(ctx, commit)
+	}
+	return commit, attempts, err
+}
 
 // loop tries until the commit stands, is applied already, or cannot be.
 func (tx *Transaction) loop(ctx context.Context, c *contender) (log.Commit, int, error) {
@@ -216,14 +237,14 @@ func (tx *Transaction) lose(ctx context.Context, c *contender, commit *log.Commi
 	return false, nil
 }
 
-// confirm tells the table of a commit that stands, does the upkeep of the log, and deletes files that were written in vain.
+// confirm does the upkeep of the log behind a commit that stands, and deletes files that were written in vain.
 func (tx *Transaction) confirm(ctx context.Context, commit log.Commit, attempts int) Committed {
 	ctx = context.WithoutCancel(ctx)
 	done := Committed{Version: commit.Version, Attempts: attempts}
 	tx.deleteWrote(ctx, referred(commit.Actions))
 	upkeep := tx.options.Upkeep
 	upkeep.Now, upkeep.NewID = tx.options.Now, tx.options.NewID
-	upkeep.Snapshot = tx.table.Committed(ctx, commit)
+	upkeep.Snapshot = tx.newest
 	done.Warnings = tx.table.AfterCommit(ctx, commit.Version, upkeep)
 	return done
 }

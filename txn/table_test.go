@@ -70,7 +70,8 @@ const plainSchema = `{"type":"struct","fields":[` +
 
 func metadata(properties ...string) protocol.Metadata {
 	m := protocol.Metadata{ID: "11111111-1111-1111-1111-111111111111", Provider: "parquet", SchemaString: plainSchema,
-		PartitionColumns: []string{"p"}, Configuration: map[string]string{}}
+		PartitionColumns: []string{"p"},
+		Configuration:    map[string]string{"delta.checkpointInterval": "1000000"}} // checkpoints need a reader of Parquet
 	for _, property := range properties {
 		key, value, _ := strings.Cut(property, "=")
 		m.Configuration[key] = value

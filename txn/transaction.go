@@ -70,6 +70,7 @@ type Transaction struct {
 	staged staged
 	config *protocol.TableConfig // as it will be; nil in Create before there is both a protocol and metadata
 	view   *log.Snapshot         // what View gave; nil after anything was staged
+	newest *log.Snapshot         // what the commit made, if the table knows it
 }
 
 // Begin starts a transaction on a table as a snapshot has it. It refuses at once what this product may not change.

@@ -42,7 +42,13 @@ func TemporaryOf(name string) (object string, ok bool) {
 
 // PutIfAbsent implements Store: a hard link, or a renaming that refuses to replace, gives the temporary file its name.
 func (l *Local) PutIfAbsent(ctx context.Context, name string, data []byte) (Outcome, error) {
+	if err := checkName(name); err != nil {
+		return NotWritten, err
+	}
 	target := l.path(name)
+	if _, err := os.Lstat(target); err == nil { // the common way to lose, before anything is written and synced
+		return NotWritten, l.wrap("create", name, fs.ErrExist)
+	}
 	temporary, err := l.writeTemporary(ctx, name, func(w io.Writer) error { return writeAll(w, data) })
 	if err != nil {
 		return NotWritten, err
