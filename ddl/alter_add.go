@@ -122,9 +122,11 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 	switch {
 	case generated:
 		needsEmpty = "a generated column"
+		a.metadata.Configuration[protocol.PropertyPrefixFeature+"generatedColumns"] = "supported"
 		a.deps.Generated[string(f.Name)] = c.Refers
 	case hasIdentity:
 		needsEmpty = "an identity column"
+		a.metadata.Configuration[protocol.PropertyPrefixFeature+"identityColumns"] = "supported"
 		if f.Type.Kind != protocol.KindLong {
 			return f, protocol.NewError("DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE", "the identity column %s is %s; it must be BIGINT", f.Name, f.Type)
 		}

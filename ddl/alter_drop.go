@@ -71,6 +71,7 @@ func (a *alteration) dropColumn(path Path) error {
 		return err
 	}
 	at.parent.Fields = slices.Delete(at.parent.Fields, at.index, at.index+1)
+	a.namesDiverge()
 	if !slices.ContainsFunc(a.schema.Fields, func(f protocol.Field) bool { return !a.partitioned(string(f.Name)) }) {
 		return protocol.NewError("DELTA_NON_PARTITION_COLUMN_ABSENT", "%s cannot be dropped: only partition columns would be left", path)
 	}
@@ -82,6 +83,16 @@ func (a *alteration) dropColumn(path Path) error {
 	})
 	return nil
 }
+
+// namesDiverge notes, where the table keeps note of it, that logical names may no longer be taken for physical ones.
+func (a *alteration) namesDiverge() {
+	if a.supports("columnMappingUsageTracking") {
+		a.removeProperty(propDiverged)
+		a.metadata.Configuration[propDiverged] = "true"
+	}
+}
+
+const propDiverged = "delta.columnMapping.hasDroppedOrRenamed"
 
 // mayLeave refuses partition and clustering columns, and structs that hold one of the latter.
 func (a *alteration) mayLeave(path Path) error {
@@ -172,6 +183,7 @@ func (a *alteration) rename(at *place, to string) error {
 	if !a.mapped() {
 		return needsMapping("DELTA_UNSUPPORTED_RENAME_COLUMN", "columns of this table cannot be renamed")
 	}
+	a.namesDiverge()
 	from := string(f.Name)
 	f.Name = protocol.LogicalName(to)
 	if len(at.path) == 1 {

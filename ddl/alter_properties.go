@@ -59,7 +59,7 @@ func (s SetProperties) apply(a *alteration) error {
 		if err := a.enableRowTracking(); err != nil {
 			return err
 		}
-		if len(set) == 1 && len(a.before) > 0 {
+		if len(set) == 1 {
 			e.tags = map[string]string{"rowTrackingEnablementOnly": "true"}
 		}
 	}
@@ -161,13 +161,18 @@ const BackfillFiles = 22000
 // give ids to the files they add, then ids for the files that are there. Each commit stands on its own; after an
 // interruption the plan begins with what is left.
 func (a *alteration) enableRowTracking() error {
-	if strings.EqualFold(a.metadata.Configuration[propRowTrackingSuspend], "true") {
+	if isOn(a.metadata.Configuration, propRowTrackingSuspend) {
 		return suspendedAndEnabled()
 	}
 	if a.old.Config.Active("rowTracking") {
 		return nil
 	}
 	steps, err := PlanBackfill(a.old)
+	if isOn(a.old.Config.Metadata.Configuration, propRowTrackingSuspend) && len(steps) > 0 {
+		// While the suspension stands, files get no ids, whoever commits them.
+		resume := commitSet(map[string]string{propRowTrackingSuspend: "false"})
+		steps = append(steps[:len(steps)-1:len(steps)-1], resume, steps[len(steps)-1])
+	}
 	a.before = append(a.before, steps...)
 	return err
 }
@@ -187,7 +192,7 @@ func PlanBackfill(old State) ([]Step, error) {
 		}
 		steps = append(steps, Step{Kind: StepCommit, Add: []string{"rowTracking"}, Operation: operation("UPGRADE PROTOCOL", textParameter("newProtocol", protocolJSON(upgraded)))})
 	}
-	if old.NumFiles > 0 {
+	if old.NumFiles > 0 && !old.Tracked {
 		steps = append(steps, Step{Kind: StepRecommit, Files: FilesWithoutRowID, BatchFiles: BackfillFiles, Operation: backfill("ROW TRACKING BACKFILL")})
 	}
 	return steps, nil

@@ -219,8 +219,12 @@ func TestEnableRowTracking(t *testing.T) {
 	}
 	// The property's own commit is made on the table as it is by then, and a rerun begins with what is left.
 	upgraded := after(t, s, first)
+	if c, err = Alter(upgraded, []Action{set}, Dependencies{}, freshEnv()); err != nil || len(c.Before) != 1 {
+		t.Fatalf("%v %+v", err, c)
+	}
+	upgraded.Tracked = true
 	c, err = Alter(upgraded, []Action{set}, Dependencies{}, freshEnv())
-	if err != nil || len(c.Before) != 1 || c.Protocol != nil || c.Metadata == nil {
+	if err != nil || len(c.Before) != 0 || c.Protocol != nil || c.Metadata == nil || c.Operation.Tags["rowTrackingEnablementOnly"] != "true" {
 		t.Fatalf("%v %+v", err, c)
 	}
 	done := after(t, upgraded, c)
@@ -228,6 +232,11 @@ func TestEnableRowTracking(t *testing.T) {
 		t.Error(done.Config.Metadata.Configuration)
 	}
 	if c, err = Alter(done, []Action{set}, Dependencies{}, freshEnv()); err != nil || !c.Empty() {
+		t.Errorf("%v %+v", err, c)
+	}
+	suspended := withRows(created(t, CreateSpec{Schema: columns(t, "id int"), Properties: props{"delta.feature.rowTracking": "supported", "delta.rowTrackingSuspended": "true"}}))
+	c, err = Alter(suspended, []Action{SetProperties{Properties: props{"delta.enableRowTracking": "true", "delta.rowTrackingSuspended": "false"}}}, Dependencies{}, freshEnv())
+	if err != nil || len(c.Before) != 2 || c.Before[0].Set["delta.rowTrackingSuspended"] != "false" || c.Before[1].Files != FilesWithoutRowID || c.Operation.Tags != nil {
 		t.Errorf("%v %+v", err, c)
 	}
 	if steps, err := PlanBackfill(State{Config: done.Config}); err != nil || len(steps) != 0 {

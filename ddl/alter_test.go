@@ -11,8 +11,15 @@ import (
 	"deltasql/txn"
 )
 
+// checker is what *testing.T and *rapid.T have in common.
+type checker interface {
+	Helper()
+	Fatal(args ...any)
+	Errorf(format string, args ...any)
+}
+
 // after is the table once the change is committed, empty changes included.
-func after(t testing.TB, old State, c *Change) State {
+func after(t checker, old State, c *Change) State {
 	t.Helper()
 	p, m := old.Config.Protocol, old.Config.Metadata
 	if c.Protocol != nil {
@@ -47,7 +54,7 @@ func freshEnv() Env {
 var freshIDs int
 
 // must alters a table that allows it.
-func must(t testing.TB, old State, deps Dependencies, actions ...Action) State {
+func must(t checker, old State, deps Dependencies, actions ...Action) State {
 	t.Helper()
 	c, err := Alter(old, actions, deps, freshEnv())
 	if err != nil {
@@ -181,9 +188,16 @@ func TestAddColumnsWithDuties(t *testing.T) {
 		t.Errorf("%+v", c.Checks)
 	}
 	got := after(t, s, c)
-	if !got.Config.Supports("allowColumnDefaults") {
-		t.Error("the default does not bring its feature")
+	for _, feature := range []string{"allowColumnDefaults", "identityColumns", "invariants"} {
+		if !got.Config.Active(feature) {
+			t.Errorf("%s is not there: %s", feature, got.Config.Schema.JSON())
+		}
 	}
+	g, err := Alter(s, []Action{AddColumns{Columns: []NewColumn{{Field: column(t, "g int", generated("g", "a + 1")).Field, Refers: paths("a")}}}, RenameColumn{Column: path("a"), To: "b"}}, Dependencies{}, freshEnv())
+	if err == nil {
+		t.Errorf("a column that the new generated column refers to was renamed: %+v", g)
+	}
+	wantClass(t, err, "DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE")
 	c, err = Alter(withRows(s), []Action{AddColumns{Columns: []NewColumn{column(t, "d int", defaulted("d", "7"))}}}, Dependencies{}, freshEnv())
 	if err != nil || len(c.Warnings) != 1 {
 		t.Errorf("%v %+v", err, c)

@@ -111,7 +111,7 @@ type dropping struct {
 }
 
 func (d *dropping) add(s Step) {
-	s.Feature = d.row.name
+	s.Feature, s.Count = d.row.name, d.state.count(s.Files)
 	s.Truncate = d.options.Truncate
 	d.plan.Steps = append(d.plan.Steps, s)
 }
@@ -205,6 +205,27 @@ func (d *dropping) cleanProtection() error {
 		d.add(Step{Kind: StepCommit, Unset: []string{propProtectedBefore}, Operation: unsetOperation(propProtectedBefore)})
 	}
 	return nil
+}
+
+// count is how many live files are of the set.
+func (s *DropState) count(files FileSet) int {
+	switch files {
+	case FilesAll:
+		return s.NumFiles
+	case FilesWithVectors:
+		return s.NumVectors
+	case FilesOfOldTypes:
+		return s.FilesOfOldTypes
+	case FilesShredded:
+		return s.FilesShredded
+	case FilesWithRowIDs:
+		return s.FilesWithRowIDs
+	case FilesClustered:
+		return s.FilesClustered
+	case FilesCollated:
+		return s.FilesCollated
+	}
+	return 0
 }
 
 // truncatedBefore says that no version below the given one can be read any more.

@@ -97,6 +97,7 @@ type Step struct {
 	Add         []string          // features
 
 	Files           FileSet
+	Count           int // of Files when the plan was made, for EXPLAIN; there can be more by the time the step runs
 	BatchFiles      int // at most, a commit; 0 for all in one
 	RetentionMillis int64
 	Granularity     Granularity
@@ -213,9 +214,9 @@ func (s Step) String() string {
 	case StepCommit:
 		say("commit `%s`", s.Operation.Name)
 	case StepRewrite:
-		say("rewrite %s and commit `%s`", s.Files, s.Operation.Name)
+		say("rewrite %s (%d now) and commit `%s`", s.Files, s.Count, s.Operation.Name)
 	case StepRecommit:
-		say("commit the actions of %s again, %d a commit `%s`", s.Files, s.BatchFiles, s.Operation.Name)
+		say("commit the actions of %s (%d now) again, %d a commit `%s`", s.Files, s.Count, s.BatchFiles, s.Operation.Name)
 	case StepTombstones:
 		say("commit `%s`: a tombstone for every file of deletion vectors that time travel still needs", s.Operation.Name)
 	case StepBarrier:

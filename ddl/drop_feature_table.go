@@ -323,7 +323,10 @@ func cleanRowTracking(s *DropState) []Step {
 	if leftRowTracking(s) == "" {
 		return nil
 	}
-	steps := []Step{commitSet(map[string]string{propRowTracking: "false", propRowTrackingSuspend: "true"})}
+	var steps []Step
+	if on(s, propRowTracking) || !on(s, propRowTrackingSuspend) {
+		steps = append(steps, commitSet(map[string]string{propRowTracking: "false", propRowTrackingSuspend: "true"}))
+	}
 	if s.NumFiles > 0 {
 		// Files that a writer adds before it sees the suspension get ids too: the engine looks until none is left.
 		steps = append(steps, Step{Kind: StepRecommit, Files: FilesWithRowIDs, BatchFiles: BackfillFiles, Operation: backfill("ROW TRACKING UNBACKFILL")})

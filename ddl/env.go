@@ -22,6 +22,7 @@ type State struct {
 	Domains    map[string]protocol.DomainMetadata // live ones, by name
 	NumFiles   int
 	NumVectors int   // files with a deletion vector
+	Tracked    bool  // every file has a baseRowId and a defaultRowCommitVersion
 	Version    int64 // of the snapshot that all of this is read from
 }
 
@@ -34,8 +35,9 @@ type Change struct {
 	Warnings  []string
 	// Checks are asked of the rows that are there, in the transaction that commits the change.
 	Checks []Check
-	// Before are commits that come first, such as those that give row ids to the files of a table. They stand even if the
-	// change then fails, and a statement that is run again takes up where it stopped.
+	// Before are commits that come first, such as those that give row ids to the files of a table. After them the change is
+	// asked for again, of the table as it is then, until nothing comes before it. They stand even if the change then fails,
+	// and a statement that is run again takes up where it stopped.
 	Before []Step
 	// Rewrite are the live files that the commit also writes anew, with its metadata, without changing rows.
 	Rewrite FileSet

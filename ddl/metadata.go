@@ -256,13 +256,18 @@ func (u *update) checkNewFeatures(before, after protocol.Protocol) error {
 }
 
 // stripUnsupported takes generation expressions and identities out of a schema that comes to a table whose protocol does
-// not know them: they were copied from another table, and must not raise the protocol.
+// not know them: they were copied from another table, and must not raise the protocol. A statement that means them names
+// the feature.
 func (u *update) stripUnsupported() {
 	before := u.old.Config.Protocol
 	if u.creating {
 		return
 	}
-	generated, identity := before.Supports("generatedColumns"), before.Supports("identityColumns")
+	named := func(feature string) bool {
+		_, ok := setting(u.config, protocol.PropertyPrefixFeature+feature)
+		return ok || before.Supports(feature)
+	}
+	generated, identity := named("generatedColumns"), named("identityColumns")
 	for i, f := range u.schema.Fields {
 		if _, ok := f.Metadata.GenerationExpression(); ok && !generated {
 			u.schema.Fields[i].Metadata = u.schema.Fields[i].Metadata.Without("delta.generationExpression")
