@@ -2,13 +2,15 @@ package log
 
 import "context"
 
-// Turn waits until no other commit of this process is being made to the table, and gives the function that ends the turn.
-// Writers of one process would only take versions from each other, and each loss costs a write that a disk has synced.
+// Turn waits until no other commit of this process is being made to the table, and gives the function that ends the turn;
+// nil if over is closed first, where it is not nil. Writers of one process would only take versions from each other, and each loss costs a write that a disk has synced.
 // Nothing depends on turns: writers of other processes know nothing of them.
-func (t *Table) Turn(ctx context.Context) (end func(), err error) {
+func (t *Table) Turn(ctx context.Context, over <-chan struct{}) (end func(), err error) {
 	select {
 	case t.turn <- struct{}{}:
 		return func() { <-t.turn }, nil
+	case <-over:
+		return nil, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
