@@ -46,7 +46,7 @@ type DataType struct {
 	Key, Value        *DataType // KindMap
 	ValueContainsNull bool      // KindMap
 	Fields            []Field   // KindStruct
-	Parameter         string    // KindGeometry, KindGeography: reference system; KindFile: storage mode
+	Parameter         string    // KindGeometry, KindGeography: reference system; KindFile: storage mode; KindDecimal: see UnsignedLong
 	Collation         string    // KindString: PROVIDER.NAME where it is not the default UTF8_BINARY
 }
 
@@ -67,3 +67,7 @@ const (
 	MappingName MappingMode = "name"
 	MappingID   MappingMode = "id"
 )
+
+// UnsignedLong is the Parameter of a decimal(20,0) that stands for MySQL's BIGINT UNSIGNED in an expression: its values go from 0 to
+// 18446744073709551615. A column that is stored is a decimal like any other.
+const UnsignedLong = "unsigned"

@@ -180,7 +180,7 @@ func (t DataType) Equal(o DataType) bool {
 	}
 	switch t.Kind {
 	case KindDecimal:
-		return t.Precision == o.Precision && t.Scale == o.Scale
+		return t.Precision == o.Precision && t.Scale == o.Scale && t.Parameter == o.Parameter
 	case KindGeometry, KindGeography, KindIntervalYearMonth, KindIntervalDayTime:
 		return t.Parameter == o.Parameter
 	case KindArray:

@@ -108,10 +108,7 @@ func (st *statement) start(q *parse.Query) (*plan, *duck.Stream, error) {
 // plan turns a bound query into a plan: the log answers what it can, each scan becomes a relation over the files that
 // pruning keeps, and the tree is printed. What the relations hold is freed when the statement closes.
 func (st *statement) plan(bound *expr.Query) (*plan, error) {
-	p := &plan{wide: st.widens()}
-	for _, c := range bound.Columns {
-		p.columns = append(p.columns, ColumnInfo{c.Name, c.Type, c.Nullable})
-	}
+	p := &plan{wide: st.widens(), columns: resultColumns(bound)}
 	if st.tx == nil { // a change notes what it reads, see reads
 		if answer, ok := st.answerFromLog(bound); ok {
 			bound = answer

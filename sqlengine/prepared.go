@@ -111,6 +111,7 @@ func common(a, b []ColumnInfo) []ColumnInfo {
 	out := make([]ColumnInfo, len(a))
 	for i := range a {
 		out[i] = a[i]
+		out[i].Digits, out[i].JSON = max(a[i].Digits, b[i].Digits), a[i].JSON && b[i].JSON
 		if out[i].Nullable = a[i].Nullable || b[i].Nullable; !a[i].Type.Equal(b[i].Type) {
 			out[i].Type = protocol.DataType{Kind: protocol.KindString}
 		}
@@ -136,11 +137,7 @@ func (p *Prepared) describeWith(ctx context.Context, probe Parameter) ([]ColumnI
 		if err != nil {
 			return nil, translate(err, "")
 		}
-		columns := make([]ColumnInfo, len(bound.Columns))
-		for i, c := range bound.Columns {
-			columns[i] = ColumnInfo{c.Name, c.Type, c.Nullable}
-		}
-		return columns, nil
+		return resultColumns(bound), nil
 	case *parse.Show, *parse.Describe:
 		result, err := st.run(p.parsed)
 		if err != nil {

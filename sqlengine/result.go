@@ -15,6 +15,8 @@ type ColumnInfo struct {
 	Name     string
 	Type     protocol.DataType
 	Nullable bool
+	JSON     bool // text that is a JSON document
+	Digits   int  // of a time: how many digits of its fraction are always shown, 6 for what is stored
 }
 
 // Warning is something a statement ignored or bent, with MySQL's number for it.

@@ -30,7 +30,7 @@ func (st *statement) metaResult(table meta.Table) (*Result, error) {
 	}
 	result := &Result{}
 	for _, c := range table.Columns {
-		result.Columns = append(result.Columns, ColumnInfo{c.Name, c.Type, c.Nullable})
+		result.Columns = append(result.Columns, ColumnInfo{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Digits: allDigits})
 	}
 	next, stop := iter.Pull2(table.Rows)
 	rows := &metaRows{instance: instance, columns: table.Columns, sql: rowsSQL(table.Columns), next: next}

@@ -40,7 +40,7 @@ var mysqlJSONFunctions = []*function{
 		doc, err := c.jsonDoc(c.args[1])
 		return rawNull(tBoolean, "list_contains(from_json(CASE json_type({1}) WHEN 'ARRAY' THEN {1} ELSE '[' || {1} || ']' END, '[\"JSON\"]'), {0})", item, doc), err
 	}),
-	custom("json_quote", inBoth, "string", func(c *call) (Expr, error) { return jsonText("to_json({0})", c.args...), nil }),
+	custom("json_quote", inBoth, "string", func(c *call) (Expr, error) { return rawNull(tString, "CAST(to_json({0}) AS VARCHAR)", c.args...), nil }),
 	custom("json_object", inBoth, "any*", jsonObject),
 	custom("json_array", inBoth, "any*", jsonArray),
 	custom("json_set", inBoth, "string string any+", jsonChange("json_set")),
@@ -59,6 +59,9 @@ var mysqlJSONFunctions = []*function{
 func jsonText(sql string, args ...Expr) *Raw {
 	return &Raw{Typed: Typed{tString, true}, SQL: "CAST(" + sql + " AS VARCHAR)", Args: args, json: true}
 }
+
+// IsJSON tells whether a value is a JSON document rather than text or anything else.
+func IsJSON(e Expr) bool { return isJSON(e) }
 
 // isJSON tells whether a value is a document rather than text.
 func isJSON(e Expr) bool {

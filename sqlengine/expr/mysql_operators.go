@@ -221,7 +221,7 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 }
 
 func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr, error) {
-	unsignedLeft := left.Type().Equal(tUnsigned) // a bigint counts as decimal(20,0) too, but may be negative
+	unsignedLeft := left.Type().Equal(tUnsigned)
 	lt, rt := decimalView(left), decimalView(right)
 	left, err := b.mysqlConvert(left, lt, at)
 	if err != nil {

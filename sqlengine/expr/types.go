@@ -25,7 +25,7 @@ var (
 	tVariant   = protocol.DataType{Kind: protocol.KindVariant}
 	tMonths    = protocol.DataType{Kind: protocol.KindIntervalYearMonth}
 	tDayTime   = protocol.DataType{Kind: protocol.KindIntervalDayTime}
-	tUnsigned  = decimalOf(20, 0) // MySQL's BIGINT UNSIGNED
+	tUnsigned  = protocol.DataType{Kind: protocol.KindDecimal, Precision: 20, Parameter: protocol.UnsignedLong} // MySQL's BIGINT UNSIGNED
 )
 
 const maxPrecision = 38

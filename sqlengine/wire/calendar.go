@@ -79,11 +79,16 @@ func appendClock(out []byte, seconds int64) []byte {
 	return digits2(append(out, ':'), int(seconds%60))
 }
 
-// appendMicros writes a point and six digits.
-func appendMicros(out []byte, micros int64) []byte {
+// appendMicros writes a point and as many digits as the fraction needs, and at least so many; nothing for none.
+func appendMicros(out []byte, micros int64, digits int) []byte {
+	if micros == 0 && digits == 0 {
+		return out
+	}
 	out = append(out, '.')
-	for unit := int64(100_000); unit > 0; unit /= 10 {
-		out = append(out, byte('0'+micros/unit%10))
+	for unit := int64(100_000); unit > 0 && (digits > 0 || micros != 0); unit /= 10 {
+		out = append(out, byte('0'+micros/unit))
+		micros %= unit
+		digits--
 	}
 	return out
 }

@@ -20,6 +20,7 @@ type column struct {
 	length   uint32
 	decimals uint8
 	flags    uint16
+	digits   int        // of a time's fraction in text, at least
 	text     appendFunc // a value of a text row
 	binary   appendFunc // a value of a binary row
 }
@@ -33,6 +34,10 @@ const (
 	anyBinary = 1<<32 - 1
 )
 
+// allDigits is the number of digits of microseconds. Times are described with them whatever their text shows, since some clients cut
+// binary values to what the description says.
+const allDigits = 6
+
 // columnsOf maps result columns. An interval of days is a TIME to the MySQL dialect, in which nothing else makes one.
 func columnsOf(infos []sqlengine.ColumnInfo, dialect expr.Dialect) []column {
 	columns := make([]column, len(infos))
@@ -43,7 +48,10 @@ func columnsOf(infos []sqlengine.ColumnInfo, dialect expr.Dialect) []column {
 }
 
 func columnOf(info sqlengine.ColumnInfo, dialect expr.Dialect) column {
-	c := column{name: info.Name, of: info.Type, charset: charsetBinary, flags: flagBinary}
+	c := column{name: info.Name, of: info.Type, charset: charsetBinary, flags: flagBinary, digits: info.Digits}
+	if dialect != expr.MySQL {
+		c.digits = allDigits
+	}
 	if !info.Nullable {
 		c.flags |= flagNotNull
 	}
@@ -68,6 +76,11 @@ func columnOf(info sqlengine.ColumnInfo, dialect expr.Dialect) column {
 	case protocol.KindDouble:
 		c.kind, c.length, c.decimals, c.text, c.binary = typeDouble, 22, notFixed, textFloat, binaryDouble
 	case protocol.KindDecimal:
+		if info.Type.Parameter == protocol.UnsignedLong {
+			c.kind, c.length, c.text, c.binary = typeLongLong, 20, textDecimal, binaryLongLong
+			c.flags |= flagUnsigned
+			break
+		}
 		c.kind, c.decimals = typeNewDecimal, uint8(info.Type.Scale)
 		if c.length = uint32(info.Type.Precision) + 1; info.Type.Scale > 0 {
 			c.length++
@@ -82,12 +95,12 @@ func columnOf(info sqlengine.ColumnInfo, dialect expr.Dialect) column {
 	case protocol.KindDate:
 		c.kind, c.length, c.text, c.binary = typeDate, 10, textDate, binaryDate
 	case protocol.KindTimestamp:
-		c.kind, c.length, c.decimals, c.text, c.binary = typeTimestamp, 26, 6, textMoment, binaryMoment
+		c.kind, c.length, c.decimals, c.text, c.binary = typeTimestamp, 26, allDigits, textMoment, binaryMoment
 	case protocol.KindTimestampNTZ:
-		c.kind, c.length, c.decimals, c.text, c.binary = typeDatetime, 26, 6, textMoment, binaryMoment
+		c.kind, c.length, c.decimals, c.text, c.binary = typeDatetime, 26, allDigits, textMoment, binaryMoment
 	case protocol.KindIntervalDayTime:
 		if dialect == expr.MySQL {
-			c.kind, c.length, c.decimals, c.text, c.binary = typeTime, 17, 6, textTime, binaryTime
+			c.kind, c.length, c.decimals, c.text, c.binary = typeTime, 17, allDigits, textTime, binaryTime
 			break
 		}
 		c.written(textRendered)
@@ -97,7 +110,10 @@ func columnOf(info sqlengine.ColumnInfo, dialect expr.Dialect) column {
 		c.kind, c.length, c.flags = typeJSON, anyBinary, c.flags|flagBlob
 		c.text, c.binary = textJSON, textJSON
 	default:
-		c.written(textBytes)
+		if c.written(textBytes); info.JSON && dialect == expr.MySQL {
+			c.kind, c.charset, c.length, c.flags = typeJSON, charsetBinary, anyBinary, c.flags|flagBinary|flagBlob
+			c.text, c.binary = textJSON, textJSON
+		}
 	}
 	return c
 }

@@ -28,7 +28,7 @@ func (w *rowWriter) appendJSON(out []byte, v *duck.Vector, row int, t *protocol.
 	case protocol.KindString:
 		return render.AppendString(out, v.Bytes(row))
 	case protocol.KindVariant:
-		return append(out, v.Bytes(row)...)
+		return appendDocument(out, v.Bytes(row))
 	case protocol.KindBinary, protocol.KindGeometry, protocol.KindGeography:
 		out = append(out, '"')
 		out = base64.StdEncoding.AppendEncode(out, v.Bytes(row))
@@ -59,6 +59,29 @@ func (w *rowWriter) appendJSON(out []byte, v *duck.Vector, row int, t *protocol.
 		return render.AppendJSON(out, v, row, t, render.VariantPlain)
 	}
 	return w.appendQuoted(out, v, row, t)
+}
+
+// appendDocument copies a JSON document with the blanks that MySQL writes: one behind every comma and colon, and no others.
+func appendDocument(out, document []byte) []byte {
+	quoted := false
+	for i := 0; i < len(document); i++ {
+		switch c := document[i]; {
+		case quoted && c == '\\' && i+1 < len(document):
+			out = append(out, c, document[i+1])
+			i++
+			continue
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ',' || c == ':':
+			out = append(out, c, ' ')
+			continue
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			continue
+		}
+		out = append(out, document[i])
+	}
+	return out
 }
 
 func appendJSONFloat(out []byte, f float64, kind protocol.Kind) []byte {
@@ -98,7 +121,7 @@ func (w *rowWriter) appendQuoted(out []byte, v *duck.Vector, row int, t *protoco
 	case protocol.KindDate:
 		out, ok = appendDate(out, v.Int64(row))
 	case protocol.KindTimestamp, protocol.KindTimestampNTZ:
-		out, ok = appendMoment(out, w.wallClock(v, row, t))
+		out, ok = appendMoment(out, w.wallClock(v, row, t), allDigits)
 	default:
 		ok = false
 	}

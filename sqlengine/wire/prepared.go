@@ -127,7 +127,7 @@ func (c *conn) execute(body []byte) bool {
 	before := c.session.Database()
 	result, err := p.statement.Execute(ctx, parameters)
 	if err != nil {
-		return c.statementFailed(err)
+		return c.statementFailed(ctx, err)
 	}
 	defer result.Close()
 	return c.answer(ctx, result, before, false, true)
@@ -140,8 +140,8 @@ func (c *conn) openCursor(p *preparedStatement, parameters []sqlengine.Parameter
 	defer c.watchFor(nil)
 	result, err := p.statement.Execute(ctx, parameters)
 	if err != nil {
-		stop(nil)
-		return c.statementFailed(err)
+		defer stop(nil)
+		return c.statementFailed(ctx, err)
 	}
 	columns := columnsOf(result.Columns, c.session.Dialect())
 	rows := newRowWriter(&c.out, columns)
@@ -187,7 +187,7 @@ func (c *conn) fetch(body []byte) bool {
 			}
 			if err != nil {
 				p.closeCursor()
-				return c.statementFailed(err)
+				return c.statementFailed(f.ctx, err)
 			}
 			f.batch, f.at = batch, 0
 		}

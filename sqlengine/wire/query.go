@@ -58,15 +58,20 @@ func (c *conn) run(piece parse.Piece, more bool) bool {
 	before := c.session.Database()
 	result, err := c.session.ExecuteAt(ctx, piece.Text, piece.Pos)
 	if err != nil {
-		return c.statementFailed(err)
+		return c.statementFailed(ctx, err)
 	}
 	defer result.Close()
 	return c.answer(ctx, result, before, more, false)
 }
 
-// statementFailed answers a statement with its error.
-func (c *conn) statementFailed(err error) bool {
+// statementFailed answers a statement with its error. One that was cancelled is told why, where the context knows.
+func (c *conn) statementFailed(ctx context.Context, err error) bool {
 	c.lastFailed = true
+	var cause *protocol.Error
+	if protocol.ClassOf(err) == "DELTASQL_CANCELLED" && errors.As(context.Cause(ctx), &cause) {
+		c.session.Fail(cause)
+		err = cause
+	}
 	return c.sendError(err) == nil
 }
 
@@ -122,7 +127,7 @@ func (c *conn) rows(ctx context.Context, result *sqlengine.Result, rows *rowWrit
 			return c.endOfRows(flags, c.warnOfLost(rows)) == nil
 		}
 		if err != nil {
-			return c.statementFailed(err)
+			return c.statementFailed(ctx, err)
 		}
 		if rows.batch(batch, 0, batch.Len(), binary) != nil {
 			return false

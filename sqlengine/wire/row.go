@@ -95,10 +95,12 @@ func textRendered(w *rowWriter, out []byte, v *duck.Vector, row int, c *column) 
 }
 
 func textJSON(w *rowWriter, out []byte, v *duck.Vector, row int, c *column) ([]byte, bool) {
-	if c.of.Kind == protocol.KindVariant {
-		return textBytes(w, out, v, row, c)
+	switch c.of.Kind {
+	case protocol.KindVariant, protocol.KindString:
+		w.scratch = appendDocument(w.scratch[:0], v.Bytes(row))
+	default:
+		w.scratch = w.appendJSON(w.scratch[:0], v, row, &c.of)
 	}
-	w.scratch = w.appendJSON(w.scratch[:0], v, row, &c.of)
 	return appendText(out, w.scratch), true
 }
 

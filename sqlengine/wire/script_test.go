@@ -328,7 +328,7 @@ func readBinaryRow(payload []byte, columns []sentColumn) []string {
 			value, _ := readMoment(&in, column.kind)
 			text, _ := appendDate(nil, value.Value.Int)
 			if column.kind != typeDate {
-				text, _ = appendMoment(nil, value.Value.Int)
+				text, _ = appendMoment(nil, value.Value.Int, allDigits)
 			}
 			row[i] = string(text)
 		default:

@@ -109,7 +109,7 @@ func TestValues(t *testing.T) {
 		{"map('a', 1.50BD, 'b', NULL)", "JSON", `{"a": 1.50, "b": null}`},
 		{"map(1, 'x')", "JSON", `{"1": "x"}`},
 		{"named_struct('a', X'00FF', 'b', DATE '2024-01-31', 'c', array(true))", "JSON", `{"a": "AP8=", "b": "2024-01-31", "c": [true]}`},
-		{`parse_json('{"k":[1,"x"]}')`, "JSON", `{"k":[1,"x"]}`},
+		{`parse_json('{"k":[1,"x"]}')`, "JSON", `{"k": [1, "x"]}`},
 		{"INTERVAL '1-2' YEAR TO MONTH", "VARCHAR", "INTERVAL '1-2' YEAR TO MONTH"},
 		{"INTERVAL '1 02:03:04.5' DAY TO SECOND", "VARCHAR", "INTERVAL '1 02:03:04.5' DAY TO SECOND"},
 		{"CAST(NULL AS INT)", "INT", ""},

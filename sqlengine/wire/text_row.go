@@ -120,16 +120,16 @@ func (w *rowWriter) wallClock(v *duck.Vector, row int, t *protocol.DataType) int
 
 func textMoment(w *rowWriter, out []byte, v *duck.Vector, row int, c *column) ([]byte, bool) {
 	at := len(out)
-	out, ok := appendMoment(append(out, 0), w.wallClock(v, row, &c.of))
+	out, ok := appendMoment(append(out, 0), w.wallClock(v, row, &c.of), c.digits)
 	return measured(out, at), ok
 }
 
-// appendMoment writes YYYY-MM-DD HH:MM:SS.ffffff.
-func appendMoment(out []byte, micros int64) ([]byte, bool) {
+// appendMoment writes YYYY-MM-DD HH:MM:SS and a fraction of at least some digits.
+func appendMoment(out []byte, micros int64, digits int) ([]byte, bool) {
 	days, rest := floorDiv(micros, microsPerDay)
 	out, ok := appendDate(out, days)
 	out = appendClock(append(out, ' '), rest/microsPerSecond)
-	return appendMicros(out, rest%microsPerSecond), ok
+	return appendMicros(out, rest%microsPerSecond, digits), ok
 }
 
 // timeOf is an interval as a TIME: its sign and its size. A TIME has at most 838 hours.
@@ -141,15 +141,12 @@ func timeOf(i duck.Interval) (negative bool, micros int64, ok bool) {
 	return negative, micros, i.Months == 0 && micros < 839*3600*microsPerSecond && micros >= 0
 }
 
-func textTime(_ *rowWriter, out []byte, v *duck.Vector, row int, _ *column) ([]byte, bool) {
+func textTime(_ *rowWriter, out []byte, v *duck.Vector, row int, c *column) ([]byte, bool) {
 	negative, micros, ok := timeOf(v.Interval(row))
 	at := len(out)
 	if out = append(out, 0); negative {
 		out = append(out, '-')
 	}
 	out = appendClock(out, micros/microsPerSecond)
-	if fraction := micros % microsPerSecond; fraction != 0 {
-		out = appendMicros(out, fraction)
-	}
-	return measured(out, at), ok
+	return measured(appendMicros(out, micros%microsPerSecond, c.digits), at), ok
 }
