@@ -49,7 +49,11 @@ func (tx *Transaction) Commit(ctx context.Context, op Operation) (Committed, err
 		tx.deleteWrote(ctx, nil)
 		return done, err
 	}
-	commit, attempts, err := tx.turn(ctx, &c)
+	run := tx.turn
+	if tx.joinable(&c) {
+		run = tx.group
+	}
+	commit, attempts, err := run(ctx, &c)
 	switch {
 	case errors.Is(err, errUnknown):
 		return Committed{Attempts: attempts}, err
@@ -93,11 +97,15 @@ var errUnknown = errors.New("the outcome of the commit is unknown")
 // turn makes the commit when no other of this process is being made, and takes those that were made since the transaction
 // began into account before it tries.
 func (tx *Transaction) turn(ctx context.Context, c *contender) (log.Commit, int, error) {
-	end, err := tx.table.Turn(ctx)
+	end, err := tx.table.Turn(ctx, nil)
 	if err != nil {
 		return log.Commit{}, 0, err
 	}
 	defer end()
+	return tx.inTurn(ctx, c)
+}
+
+func (tx *Transaction) inTurn(ctx context.Context, c *contender) (log.Commit, int, error) {
 	if known := tx.table.Known(ctx); known != nil && known.Version() >= c.version {
 		var commit log.Commit
 		if _, err := tx.lose(ctx, c, &commit, ""); err != nil || c.applied {
@@ -219,7 +227,7 @@ func (tx *Transaction) lose(ctx context.Context, c *contender, commit *log.Commi
 		if err != nil {
 			return false, err
 		}
-		if theirs, ok := won.Info.TxnID(); ok && theirs == id {
+		if theirs, ok := won.Info.TxnID(); ok && id != "" && theirs == id {
 			*commit = won
 			return true, nil
 		}
@@ -242,6 +250,9 @@ func (tx *Transaction) confirm(ctx context.Context, commit log.Commit, attempts 
 	ctx = context.WithoutCancel(ctx)
 	done := Committed{Version: commit.Version, Attempts: attempts}
 	tx.deleteWrote(ctx, referred(commit.Actions))
+	if tx.joined {
+		return done // whoever made the commit sees to the log
+	}
 	upkeep := tx.options.Upkeep
 	upkeep.Now, upkeep.NewID = tx.options.Now, tx.options.NewID
 	upkeep.Snapshot = tx.newest

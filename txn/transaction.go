@@ -24,6 +24,8 @@ type Options struct {
 	MaxRetries int
 	// Wait is called before each new try, with the number of tries so far; nil waits a random, slowly growing time.
 	Wait func(ctx context.Context, attempt int) error
+	// Alone keeps the commit from being joined with other appends of this process that are committed at the same time.
+	Alone bool
 	// Upkeep is what the session wants of the log's upkeep; its Now, NewID and Snapshot are set here.
 	Upkeep log.Upkeep
 }
@@ -71,6 +73,7 @@ type Transaction struct {
 	config *protocol.TableConfig // as it will be; nil in Create before there is both a protocol and metadata
 	view   *log.Snapshot         // what View gave; nil after anything was staged
 	newest *log.Snapshot         // what the commit made, if the table knows it
+	joined bool                  // another transaction made the commit for this one too
 }
 
 // Begin starts a transaction on a table as a snapshot has it. It refuses at once what this product may not change.
