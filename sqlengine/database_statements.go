@@ -18,6 +18,9 @@ func (st *statement) mayWrite(verb string, at parse.Pos) error {
 	if st.session.options.ReadOnly {
 		return protocol.NewError("DELTASQL_READ_ONLY", "%s is refused: the session is read-only", verb).At(at.Line, at.Column)
 	}
+	if st.session.settings.on("transaction_read_only") {
+		return protocol.NewError("DELTASQL_READ_ONLY", "%s is refused: transaction_read_only is on", verb).At(at.Line, at.Column)
+	}
 	return nil
 }
 

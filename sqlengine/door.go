@@ -36,7 +36,7 @@ type Status struct {
 
 // Status is the session's state now.
 func (s *Session) Status() Status {
-	return Status{Autocommit: s.settings.on("autocommit"), NoBackslashEscapes: s.settings.sqlMode().noBackslashEscapes}
+	return Status{Autocommit: s.settings.on("autocommit"), InTransaction: s.open != nil, NoBackslashEscapes: s.settings.sqlMode().noBackslashEscapes}
 }
 
 // Setting is the value of a variable, "" for one that is not known.
@@ -82,6 +82,7 @@ func (s *Session) Fail(err *protocol.Error) {
 
 // Reset puts a session back to how it started: variables, user variables, temporary views and warnings go. The current database stays.
 func (s *Session) Reset() error {
+	s.rollback(context.Background())
 	if err := s.settings.reset(""); err != nil {
 		return err
 	}

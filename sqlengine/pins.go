@@ -66,7 +66,7 @@ func (st *statement) snapshotAt(ctx context.Context, table *log.Table, t target,
 		return st.inspect(ctx, table)
 	}
 	if moment == nil {
-		return table.Snapshot(ctx)
+		return st.newest(ctx, table, t)
 	}
 	version := int64(0)
 	if moment.Version != nil {

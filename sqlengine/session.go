@@ -35,6 +35,8 @@ type Session struct {
 	door     expr.Dialect
 	settings *settings
 
+	open *transaction // the open transaction, nil for none; statements of a session run one after the other
+
 	mu       sync.Mutex // guards what follows
 	database string
 	views    map[string]*view // temporary views by lower-case name

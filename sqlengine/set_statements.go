@@ -82,8 +82,12 @@ func (st *statement) set(s *parse.Set) (*Result, error) {
 			settings.setUser(a.Name, values[i])
 		}
 	}
+	was := settings.on("autocommit")
 	settings.store(changes)
 	st.warnOfSettings(changes)
+	if !was && settings.on("autocommit") {
+		return &Result{}, st.commit() // as MySQL does
+	}
 	return &Result{}, nil
 }
 
@@ -153,10 +157,6 @@ func (st *statement) changesOf(name string, v userValue) ([]newValue, error) {
 func (st *statement) warnOfSettings(changes []newValue) {
 	for _, c := range changes {
 		switch lower := strings.ToLower(c.text); strings.ToLower(c.name) {
-		case "autocommit":
-			if on, err := parseBoolean(lower); err == nil && !on {
-				st.warn(warningIgnored, "autocommit stays on: every statement is its own transaction")
-			}
 		case "deltasql_mysql_compare":
 			if on, err := parseBoolean(lower); err == nil && on && !st.mysql() {
 				st.warn(warningIgnored, "deltasql_mysql_compare rules the MySQL dialect; SET deltasql_dialect = mysql chooses it")

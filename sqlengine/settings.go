@@ -51,8 +51,9 @@ var variables = []variable{
 	{name: "character_set_connection", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "character_set_results", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "collation_connection", initial: "utf8mb4_bin", check: isCollation, help: "comparison is binary unless deltasql_mysql_compare is on"},
-	{name: "transaction_isolation", initial: "SERIALIZABLE", fixed: true, help: "a statement reads one version of each table"},
-	{name: "tx_isolation", initial: "SERIALIZABLE", fixed: true, help: "the same under its older name"},
+	{name: "transaction_isolation", initial: "REPEATABLE-READ", check: isIsolation, help: "a transaction reads one version of each table, whatever this says; conflicts go by the table's delta.isolationLevel"},
+	{name: "transaction_read_only", initial: "0", integer: true, check: isBoolean, help: "transactions may only read"},
+	{name: "tx_isolation", initial: "REPEATABLE-READ", check: isIsolation, help: "the same under its older name"},
 	{name: "version", initial: serverVersion, fixed: true, help: "the MySQL version that clients compare with"},
 	{name: "version_comment", initial: "deltasql", fixed: true, help: "the product"},
 	{name: "lower_case_table_names", initial: "2", integer: true, fixed: true, help: "names keep their case and match without it"},
@@ -280,6 +281,11 @@ func parseBoolean(text string) (bool, error) {
 func isBoolean(text string) error {
 	_, err := parseBoolean(text)
 	return err
+}
+
+// isIsolation takes MySQL's levels, all of which a snapshot of each table satisfies.
+func isIsolation(text string) error {
+	return oneOf("REPEATABLE-READ", "SERIALIZABLE", "READ-COMMITTED", "READ-UNCOMMITTED")(strings.ReplaceAll(text, " ", "-"))
 }
 
 // isAlwaysTrue guards a mode that has only one side here: answering in the other silently would be wrong.

@@ -73,6 +73,9 @@ func (st *statement) warn(code int, format string, args ...any) {
 
 // run does what the statement says.
 func (st *statement) run(parsed parse.Statement) (*Result, error) {
+	if err := st.surround(parsed); err != nil {
+		return nil, err
+	}
 	switch s := parsed.(type) {
 	case *parse.QueryStatement:
 		if len(s.Into) > 0 {
@@ -99,6 +102,8 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.refresh(s)
 	case *parse.Kill:
 		return st.kill(s)
+	case *parse.Transaction:
+		return st.transactionStatement(s)
 	case *parse.CreateTable:
 		return st.createTable(s)
 	case *parse.Insert:

@@ -61,6 +61,10 @@ type work func(tx *txn.Transaction) (*txn.Operation, error)
 // changeTable runs work on a table in a transaction of its own and commits it, or inside the session's open transaction. Work that
 // made identity values which another writer used up meanwhile runs again on the new version.
 func (st *statement) changeTable(t target, table *log.Table, do work) (txn.Committed, error) {
+	if open := st.session.open; open != nil {
+		committed, err := st.changeInside(open, t, table, do)
+		return committed, withTable(err, t)
+	}
 	for run := 0; ; run++ {
 		committed, err := st.changeOnce(t, table, do)
 		if err == nil || run == maxReruns || !txn.MayRerun(err) || st.ctx.Err() != nil {

@@ -1,0 +1,50 @@
+package sqlengine
+
+import "testing"
+
+func TestTransactions(t *testing.T) {
+	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
+	other := openSession(t, s.engine, SessionOptions{})
+	want(t, s, "CREATE TABLE a (id INT, s STRING)")
+	want(t, s, "CREATE TABLE b (id INT)")
+	want(t, s, "INSERT INTO a VALUES (1, 'x')")
+
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO a VALUES (2, 'y')")
+	want(t, s, "SAVEPOINT p")
+	want(t, s, "INSERT INTO a SELECT id + 10, s FROM a")
+	want(t, s, "SELECT id FROM a ORDER BY id", `[1]`, `[2]`, `[11]`, `[12]`)
+	want(t, other, "SELECT id FROM a ORDER BY id", `[1]`)
+	refuse(t, s, "INSERT INTO b VALUES (1)", "DELTASQL_MULTI_TABLE_TRANSACTION")
+	refuse(t, s, "INSERT INTO a VALUES ('nonsense', 'x')", "CAST_INVALID_INPUT")
+	want(t, s, "ROLLBACK TO SAVEPOINT p")
+	want(t, s, "SELECT id FROM a ORDER BY id", `[1]`, `[2]`)
+	refuse(t, s, "ROLLBACK TO nowhere", "DELTASQL_NO_SAVEPOINT")
+	want(t, other, "INSERT INTO b VALUES (5)")
+	want(t, s, "COMMIT")
+	want(t, other, "SELECT id FROM a ORDER BY id", `[1]`, `[2]`)
+	want(t, s, "SELECT version, operation FROM (SELECT 1 AS version, 'WRITE' AS operation)", `[1,"WRITE"]`)
+
+	want(t, s, "START TRANSACTION")
+	want(t, s, "INSERT OVERWRITE a VALUES (9, 'z')")
+	want(t, s, "SELECT id FROM a", `[9]`)
+	want(t, s, "ROLLBACK")
+	want(t, s, "SELECT id FROM a ORDER BY id", `[1]`, `[2]`)
+
+	want(t, s, "START TRANSACTION READ ONLY")
+	refuse(t, s, "INSERT INTO a VALUES (3, 'z')", "DELTASQL_READ_ONLY")
+	want(t, s, "SELECT count(*) FROM b", `[1]`)
+	want(t, other, "INSERT INTO b VALUES (6)")
+	want(t, s, "SELECT count(*) FROM b", `[1]`)
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT count(*) FROM b", `[2]`)
+
+	want(t, s, "SET autocommit = 0")
+	want(t, s, "INSERT INTO b VALUES (7)")
+	want(t, other, "SELECT count(*) FROM b", `[2]`)
+	want(t, s, "CREATE TABLE c (id INT)") // which ends the transaction first
+	want(t, other, "SELECT count(*) FROM b", `[3]`)
+	want(t, s, "INSERT INTO b VALUES (8)")
+	want(t, s, "SET autocommit = 1")
+	want(t, other, "SELECT count(*) FROM b", `[4]`)
+}
