@@ -169,3 +169,63 @@ func VolatileQuery(q *expr.Query) bool {
 	walkQuery(q, func(e expr.Expr) { found = found || volatile(e) })
 	return found
 }
+
+// Relation finds the relation that a name qualifies, by alias or by a tail of its own name.
+func (s Scope) Relation(name parse.Name) (*expr.Relation, bool) {
+	for _, t := range s.s.tables {
+		if len(t.path) == 0 || !t.named(name) {
+			continue
+		}
+		for _, c := range t.columns {
+			if own, ok := c.value.(*expr.Column); ok {
+				return own.Relation, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// Nullable is the scope with every column nullable: the side of an outer join that may be missing.
+func (s Scope) Nullable() Scope { return Scope{s.s.nullable()} }
+
+// Select is the query of a block over FROM: its items where a condition holds, in an order, the first so many.
+func (b *Builder) Select(from expr.From, items []Item, where expr.Expr, order []parse.OrderItem, limit parse.Expr, s Scope) (*expr.Query, error) {
+	q := b.Block(from, items)
+	q.Body.(*expr.Select).Where = where
+	for _, o := range order {
+		value, err := b.Expression(o.Expr, s)
+		if err != nil {
+			return nil, err
+		}
+		by, err := ordered(o, value, b.p.context)
+		if err != nil {
+			return nil, err
+		}
+		q.OrderBy = append(q.OrderBy, by)
+	}
+	return q, b.b.limits(q, &parse.Query{Limit: limit}, b.p)
+}
+
+// Scans are the relations of one FROM.
+func Scans(from expr.From) []*expr.Relation {
+	var out []*expr.Relation
+	relationsOf(from, func(r *expr.Relation) { out = append(out, r) })
+	return out
+}
+
+// Items are the columns that * gives.
+func (s Scope) Items() []Item {
+	var out []Item
+	for _, c := range visible(s.s.columns) {
+		out = append(out, Item{c.name, c.value})
+	}
+	return out
+}
+
+// Path is what qualifies the columns of a scope of one relation.
+func (s Scope) Path() []string {
+	if len(s.s.tables) == 0 {
+		return nil
+	}
+	return s.s.tables[0].path
+}

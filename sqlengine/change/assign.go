@@ -16,6 +16,7 @@ type assigner struct {
 	byName   bool           // match struct members by name
 	overflow protocol.Class // of a number that the column's type cannot hold
 	lenient  bool           // of MySQL: clamp instead of failing
+	whole    bool           // a struct must bring every member
 	table    string         // for messages
 }
 
@@ -135,6 +136,9 @@ func (a *assigner) match(from, to protocol.DataType, path string) ([]int, error)
 	for i, f := range to.Fields {
 		sources[i] = from.Lookup(string(f.Name))
 		used[sources[i]] = true
+		if sources[i] < 0 && a.whole {
+			return nil, protocol.NewError("DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION", "cannot cast %s to %s: the value for `%s` of %s has no member `%s`", from, to, path, a.table, f.Name)
+		}
 	}
 	var extra []string
 	for i, f := range from.Fields {

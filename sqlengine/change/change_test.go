@@ -149,23 +149,36 @@ func rows(ctx context.Context, in *duck.Instance, q *expr.Query) (string, error)
 	items := make([]string, len(q.Columns))
 	for i := range items {
 		items[i] = fmt.Sprintf("coalesce(CAST(c%d AS VARCHAR), 'NULL')", i)
+		if of := q.Columns[i].Type; of.Kind != protocol.KindVoid { // every column has in DuckDB the type that the plan says
+			name := strings.ReplaceAll(strings.ReplaceAll(expr.DuckType(of), `"`, ""), "TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
+			items[i] += fmt.Sprintf(" || CASE WHEN replace(typeof(c%d), '\"', '') = '%s' THEN '' ELSE ' is ' || typeof(c%d) END", i, name, i)
+		}
 	}
-	s, err := in.Query(ctx, "SELECT "+strings.Join(items, " || ' | ' || ")+" FROM ("+printed+")", args...)
+	lines, err := texts(ctx, in, "SELECT "+strings.Join(items, " || ' | ' || ")+" FROM ("+printed+")", args)
 	if err != nil {
 		return "", fault(err, printed)
 	}
+	return strings.Join(lines, " / "), nil
+}
+
+// texts runs a query of one column of text.
+func texts(ctx context.Context, in *duck.Instance, sql string, args []any) ([]string, error) {
+	s, err := in.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
 	defer s.Close()
-	var cells []string
+	var out []string
 	for {
 		b, err := s.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return strings.Join(cells, " / "), nil
+			return out, nil
 		}
 		if err != nil {
-			return "", fault(err, printed)
+			return nil, err
 		}
 		for i := range b.Len() {
-			cells = append(cells, b.Vector(0).Text(i))
+			out = append(out, b.Vector(0).Text(i))
 		}
 	}
 }

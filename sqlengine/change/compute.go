@@ -25,7 +25,9 @@ func (b *binding) computed(values *expr.Relation, cells []cell, plan *Plan) (*ex
 			}
 			items[i].Value, any = b.partitionText(i, unless(own, cells[i], values, value)), true
 		}
-		if id, ok := b.identity(f); ok {
+		if id, ok := b.identity(f); ok && b.updates {
+			b.done = append(b.done, txn.Duty{Kind: txn.Identity, Column: string(f.Name)})
+		} else if ok {
 			value := b.numbered(i, f, id, cells[i], values, plan)
 			any = any || value != expr.Expr(own)
 			items[i].Value = value
@@ -34,6 +36,12 @@ func (b *binding) computed(values *expr.Relation, cells []cell, plan *Plan) (*ex
 	if !any {
 		return values, nil
 	}
+	carried := make([]int, len(b.carried))
+	for i, at := range b.carried {
+		carried[i] = len(items)
+		items = append(items, bind.Item{Value: columnOf(values, at)})
+	}
+	b.carried = carried
 	return b.build.Derived(b.build.Block(values, items), ""), nil
 }
 
@@ -79,7 +87,7 @@ func (b *binding) numbered(i int, f protocol.Field, id protocol.Identity, c cell
 	b.done = append(b.done, txn.Duty{Kind: txn.Identity, Column: string(f.Name)})
 	wants := expr.Expr(nil)
 	switch {
-	case c.given() && b.mysql():
+	case c.given() && b.mysql() && !b.merges:
 		sql := "({0} IS NULL OR {0} = 0)"
 		if b.opts.ZeroIsValue {
 			sql = "{0} IS NULL"

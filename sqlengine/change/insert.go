@@ -47,6 +47,11 @@ type binding struct {
 	assign *assigner
 	done   []txn.Duty
 	checks []expr.When // broken duties with their errors, in the order they are tested in
+	// carried are columns that stand behind the table's in the relation of a change's rows and stay with them: the row's place and what
+	// becomes of it.
+	carried []int
+	updates bool // of UPDATE: identity columns keep their values
+	merges  bool // of MERGE: only rows that a clause inserts without a value get a new one
 }
 
 func newBinding(ctx context.Context, t Table, opts Options, overflow protocol.Class) *binding {
@@ -104,7 +109,7 @@ type cell struct {
 	from     int       // a column of the source; -1: none
 	constant expr.Expr // of a PARTITION clause
 	marker   int       // a column of the source that tells which rows wrote DEFAULT; -1: none
-	marked   int64     // how many rows did
+	marked   int64     // how many rows did; -1: not known
 }
 
 // given tells whether the statement has a value for the column.
@@ -156,6 +161,9 @@ func (b *binding) checked(values *expr.Relation) *expr.Query {
 	items := make([]bind.Item, len(b.schema.Fields))
 	for i, f := range b.schema.Fields {
 		items[i] = bind.Item{Name: string(f.Name), Value: columnOf(values, i)}
+	}
+	for _, at := range b.carried {
+		items = append(items, bind.Item{Value: columnOf(values, at)})
 	}
 	if len(b.checks) > 0 {
 		at := b.keeper()

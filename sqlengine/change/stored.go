@@ -84,7 +84,11 @@ func CheckExpression(ctx context.Context, name string, text parse.Text, schema p
 	if bound.Type().Kind != protocol.KindBoolean {
 		return nil, fail("DELTA_NON_BOOLEAN_CHECK_CONSTRAINT", text.Pos, "CHECK constraint `%s` (%s) should be a boolean expression, not %s", name, text.Text, bound.Type())
 	}
-	return &Stored{Expr: bound, Text: tokens(text.Text), References: references(bound)}, nil
+	joined, err := parse.TokensJoined(text.Text, parse.Options{Dialect: parse.Spark})
+	if err != nil {
+		return nil, relocated(err, text.Pos)
+	}
+	return &Stored{Expr: bound, Text: joined, References: references(bound)}, nil
 }
 
 // GeneratedExpression checks GENERATED ALWAYS AS of a column of schema: a deterministic expression over columns that are not generated,
@@ -282,15 +286,4 @@ func relocated(err error, at parse.Pos) error {
 	n := *e
 	n.Line, n.Column = at.Line, at.Column
 	return &n
-}
-
-// tokens is a text's tokens joined by one blank.
-func tokens(text string) string {
-	var parts []string
-	for _, t := range parse.Tokens(text, parse.Options{Dialect: parse.Spark}) {
-		if t.Class != parse.CommentToken {
-			parts = append(parts, text[t.Start:t.End])
-		}
-	}
-	return strings.Join(parts, " ")
 }
