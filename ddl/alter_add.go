@@ -107,7 +107,7 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 		}
 	}
 	_, generated := f.Metadata.GenerationExpression()
-	identity, hasIdentity := f.Metadata.Identity()
+	_, hasIdentity := f.Metadata.Identity()
 	_, hasDefault := f.Metadata.CurrentDefault()
 	if len(path) > 1 && (generated || hasIdentity || hasDefault) {
 		return f, notAllowed("a default, a generation expression or an identity inside the struct of %s", path)
@@ -127,12 +127,6 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 	case hasIdentity:
 		needsEmpty = "an identity column"
 		a.metadata.Configuration[protocol.PropertyPrefixFeature+"identityColumns"] = "supported"
-		if f.Type.Kind != protocol.KindLong {
-			return f, protocol.NewError("DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE", "the identity column %s is %s; it must be BIGINT", f.Name, f.Type)
-		}
-		if identity.Step == 0 {
-			return f, protocol.NewError("DELTA_IDENTITY_COLUMNS_ILLEGAL_STEP", "the identity column %s has the step 0", f.Name)
-		}
 	case !f.Nullable:
 		needsEmpty = "NOT NULL"
 	}

@@ -124,6 +124,9 @@ func (s ChangeColumn) keepsIdentity(f *protocol.Field) error {
 	if _, ok := f.Metadata.Identity(); !ok {
 		return nil
 	}
+	if s.Type != nil && !castsUp(f.Type, *s.Type) {
+		return nil // no column could change like that, which is what the user is told
+	}
 	_, hasDefault := f.Metadata.CurrentDefault()
 	same := (s.Type == nil || s.Type.Equal(f.Type)) && !(s.SetNotNull && f.Nullable) && !(s.DropNotNull && !f.Nullable) &&
 		s.SetDefault == nil && !(s.DropDefault && hasDefault)

@@ -89,6 +89,7 @@ func TestChangeColumnRefused(t *testing.T) {
 		{"NULL as a key", off, ChangeColumn{Column: path("m.key"), DropNotNull: true}, refusedByDelta},
 		{"default inside a struct", on, ChangeColumn{Column: path("st.x"), SetDefault: text("1")}, "DELTA_OPERATION_NOT_ALLOWED"},
 		{"identity: type", id, kind("i", "decimal(20,0)"), "DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED"},
+		{"identity: a narrower type", id, kind("i", "int"), refusedBySpark},
 		{"identity: NOT NULL", id, ChangeColumn{Column: path("i"), SetNotNull: true}, "DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED"},
 		{"identity: default", id, ChangeColumn{Column: path("i"), SetDefault: text("1")}, "DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED"},
 		{"sync of another column", id, ChangeColumn{Column: path("v"), Sync: &SyncIdentity{}}, "DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN"},

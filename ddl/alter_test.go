@@ -167,6 +167,8 @@ func TestAddColumnsRefused(t *testing.T) {
 		{"generated with rows", withRows(plain), []NewColumn{column(t, "g int", generated("g", "a + 1"))}, "DELTA_OPERATION_NOT_ALLOWED"},
 		{"default in a struct", plain, []NewColumn{column(t, "s.d int", defaulted("d", "1"))}, "DELTA_OPERATION_NOT_ALLOWED"},
 		{"default of a variant", plain, []NewColumn{column(t, "v variant", defaulted("v", "1"))}, "INVALID_DEFAULT_VALUE.DATA_TYPE"},
+		{"identity of an int", plain, []NewColumn{column(t, "i int", identity("i", protocol.Identity{Start: 1, Step: 1}))}, "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE"},
+		{"identity without a step", plain, []NewColumn{column(t, "i bigint", identity("i", protocol.Identity{Start: 1}))}, "DELTA_IDENTITY_COLUMNS_ILLEGAL_STEP"},
 		{"change column of the feed", created(t, CreateSpec{Schema: columns(t, "a int"), Properties: props{"delta.enableChangeDataFeed": "true"}}), []NewColumn{column(t, "_Change_Type int")}, "RESERVED_CDC_COLUMNS_ON_WRITE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -528,6 +530,46 @@ func TestSeveralActions(t *testing.T) {
 	wantClass(t, err, "UNRESOLVED_COLUMN.WITH_SUGGESTION")
 	if s.Config.Metadata.SchemaString != before || s.Config.Schema.JSON() != before {
 		t.Error("a failed statement changed the table it was given")
+	}
+}
+
+// TestNeutralStatements: what needs no feature leaves the protocol as it is, whatever that is, and a feature that comes
+// keeps all that a legacy version implied.
+func TestNeutralStatements(t *testing.T) {
+	neutral := []Action{ChangeColumn{Column: path("a"), Comment: text("x")}, AddColumns{Columns: []NewColumn{column(t, "n int")}}, SetProperties{Properties: props{"my.key": "v"}}}
+	for _, properties := range []props{{"delta.minWriterVersion": "4"}, {"delta.enableDeletionVectors": "true", "delta.checkpointPolicy": "v2"}, {"delta.ignoreProtocolDefaults": "true"}} {
+		for _, action := range neutral {
+			s := created(t, CreateSpec{Schema: columns(t, "a int"), Properties: properties})
+			if c, err := Alter(s, []Action{action}, Dependencies{}, freshEnv()); err != nil || c.Protocol != nil || c.Metadata == nil {
+				t.Errorf("%v %+v", err, c)
+			}
+		}
+	}
+	s := created(t, CreateSpec{Schema: columns(t, "a int"), Properties: props{"delta.minWriterVersion": "4"}, Constraints: map[string]string{"pos": "a > 0"}})
+	s = must(t, s, Dependencies{Constraints: map[string][]Path{"pos": paths("a")}}, SetProperties{Properties: props{"delta.enableDeletionVectors": "true"}})
+	if got := strings.Join(s.Config.Protocol.WriterFeatures, " "); got != "appendOnly changeDataFeed checkConstraints deletionVectors generatedColumns invariants" {
+		t.Error(got)
+	}
+}
+
+// TestDropAndAddAgain: a member of a struct that comes back under its old name is another one too.
+func TestDropAndAddAgain(t *testing.T) {
+	s := created(t, CreateSpec{Properties: mapped, Schema: columns(t, "s struct<x:int,y:int>,l array<struct<p:int,q:int>>")})
+	for _, name := range []string{"s.x", "l.element.p"} {
+		was, err := find(&s.Config.Schema, path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = must(t, s, Dependencies{}, DropColumns{Columns: paths(name)}, AddColumns{Columns: []NewColumn{column(t, name+" int")}})
+		is, err := find(&s.Config.Schema, path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		oldID, _ := was.field().ColumnID()
+		newID, _ := is.field().ColumnID()
+		if newID <= oldID || fmt.Sprint(newID) != s.Config.Property("delta.columnMapping.maxColumnId") || is.field().PhysicalName(protocol.MappingName) == was.field().PhysicalName(protocol.MappingName) {
+			t.Errorf("%s: %d after %d", name, newID, oldID)
+		}
 	}
 }
 

@@ -12,4 +12,6 @@
 //   - M3: under column mapping every field has an id and a physical name of its own, and neither is ever given twice in the
 //     life of a table, because delta.columnMapping.maxColumnId never falls.
 //   - M4: an error leaves nothing changed; arguments are never modified.
+//   - M5: a plan of DROP FEATURE is a function of the table as it is. Steps that were done are not in a new plan, so that a
+//     drop that was interrupted anywhere ends the same way when it is run again.
 package ddl
