@@ -330,9 +330,19 @@ func (c *contender) checkAppends(w *winner) error {
 
 // checkRemovedReads: rows that the winner removed or changed and that the loser read.
 func (c *contender) checkRemovedReads(w *winner) error {
+	if len(w.removes) == 0 {
+		return nil
+	}
+	// Whoever commits a file again must not bring back what the winner removed, whether or not that changed data.
+	again := map[string]bool{}
+	for i := range c.files {
+		if add := c.files[i].Add; add != nil && !c.fresh[canonical(add.Path)] {
+			again[canonical(add.Path)] = true
+		}
+	}
 	var removed []protocol.AddFile
 	for _, remove := range w.removes {
-		if !remove.DataChange && !c.commitsAgain(remove.Path) {
+		if !remove.DataChange && !again[canonical(remove.Path)] {
 			continue
 		}
 		if c.reads.files[canonical(remove.Path)] {
@@ -349,13 +359,6 @@ func (c *contender) checkRemovedReads(w *winner) error {
 		return c.lost(*w, "DELTA_CONCURRENT_DELETE_READ", "it removed rows %sthat the statement read (file %s)", c.partition(removed[i].PartitionValues), removed[i].Path)
 	}
 	return nil
-}
-
-// commitsAgain tells whether the loser adds a file that was there: it must not bring back what a winner removed, whether
-// or not that removal changed data.
-func (c *contender) commitsAgain(path string) bool {
-	key := canonical(path)
-	return !c.fresh[key] && slices.ContainsFunc(c.files, func(a protocol.Action) bool { return a.Add != nil && canonical(a.Add.Path) == key })
 }
 
 // removedFile is what a remove says of its file.

@@ -73,7 +73,7 @@ func (tx *Transaction) contend(op *Operation, nowMillis int64) (contender, error
 	if err != nil {
 		return c, err
 	}
-	c.level = isolationOf(max(level, min(tx.options.Isolation, Serializable)), slices.Concat(s.singles(), c.files), op.NeverChangesData)
+	c.level = isolationOf(max(level, tx.options.Isolation), slices.Concat(s.singles(), c.files), op.NeverChangesData)
 	c.blind = !c.reads.rows() && !slices.ContainsFunc(c.files, func(a protocol.Action) bool { return a.Add == nil })
 	if c.base != nil && c.base.Active("rowTracking") {
 		c.tracking = c.preserved()
@@ -208,8 +208,10 @@ func (c *contender) identified(config *protocol.TableConfig) ([]protocol.Action,
 			add.BaseRowID, add.DefaultRowCommitVersion = nil, nil
 			continue
 		}
-		if add.BaseRowID == nil {
-			n, ok := numRecords(&add)
+		n, ok := numRecords(&add)
+		if add.BaseRowID != nil {
+			mark = max(mark, *add.BaseRowID+n-1) // files of another table bring their ids
+		} else {
 			if !ok {
 				return nil, 0, protocol.NewError("DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS",
 					"the rows of %s cannot be given ids: its statistics lack numRecords", add.Path).WithTable(c.table)

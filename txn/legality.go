@@ -153,8 +153,7 @@ func (tx *Transaction) check(op *Operation) error {
 	}
 	adds, removes := false, false
 	appends := config.Active("appendOnly")
-	for _, key := range s.order {
-		file := s.files[key]
+	for _, file := range s.each() {
 		adds = adds || file.add != nil && file.fresh
 		removes = removes || file.remove != nil
 		if appends && file.remove != nil && file.remove.DataChange {
@@ -193,10 +192,10 @@ func (tx *Transaction) checkChangeFeed() error {
 	if tx.read == nil || tx.staged.metadata == nil || !tx.config.Active("changeDataFeed") {
 		return nil
 	}
-	changes := slices.ContainsFunc(tx.staged.order, func(key string) bool {
-		file := tx.staged.files[key]
-		return file.add != nil && file.add.DataChange || file.remove != nil && file.remove.DataChange
-	})
+	changes := false
+	for _, file := range tx.staged.each() {
+		changes = changes || file.add != nil && file.add.DataChange || file.remove != nil && file.remove.DataChange
+	}
 	if was := tx.read.Config(); changes && (was.Mapping != tx.config.Mapping || renamesOrDrops(was, tx.config)) {
 		return protocol.NewError("DELTA_BLOCK_COLUMN_MAPPING_AND_CDC_OPERATION",
 			"the table %s feeds changes, so that no commit may both change its rows and rename, drop or map its columns", tx.table.Name()).

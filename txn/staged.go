@@ -2,6 +2,7 @@ package txn
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -16,9 +17,10 @@ type staged struct {
 	txns     map[string]protocol.SetTransaction
 	domains  map[string]protocol.DomainMetadata
 	files    map[string]*stagedFile // by canonical path
-	order    []string               // of files; may name some that vanished
+	order    []string               // of files, by the place they know; some may have vanished
 	changes  []protocol.AddCDCFile
-	done     []Duty // what all new files have had done; nil while there are none
+	changed  map[string]bool // canonical paths of changes
+	done     []Duty          // what all new files have had done; nil while there are none
 }
 
 // stagedFile is what happens to the file at one path: it is new (add), committed again (add, again), has another vector
@@ -27,10 +29,12 @@ type stagedFile struct {
 	add    *protocol.AddFile
 	remove *protocol.RemoveFile
 	fresh  bool // add is a file that was not in the table
+	place  int  // in the order
 }
 
 func newStaged() staged {
-	return staged{txns: map[string]protocol.SetTransaction{}, domains: map[string]protocol.DomainMetadata{}, files: map[string]*stagedFile{}}
+	return staged{txns: map[string]protocol.SetTransaction{}, domains: map[string]protocol.DomainMetadata{}, files: map[string]*stagedFile{},
+		changed: map[string]bool{}}
 }
 
 func (s *staged) empty() bool {
@@ -45,7 +49,7 @@ func (s *staged) clone() staged {
 		copied := *file
 		c.files[path] = &copied
 	}
-	c.order, c.changes, c.done = slices.Clone(s.order), slices.Clone(s.changes), slices.Clone(s.done)
+	c.order, c.changes, c.done, c.changed = slices.Clone(s.order), slices.Clone(s.changes), slices.Clone(s.done), maps.Clone(s.changed)
 	return c
 }
 
@@ -69,18 +73,25 @@ func canonical(path string) string {
 	return path
 }
 
+// put stages what happens to the file at a path. A path that was staged before keeps its place.
 func (s *staged) put(key string, file *stagedFile) {
-	if s.files[key] == nil {
+	if old := s.files[key]; old != nil {
+		file.place = old.place
+	} else {
+		file.place = len(s.order)
 		s.order = append(s.order, key)
 	}
 	s.files[key] = file
 }
 
-// drop takes a path out; its place in the order goes too, so that it may come back elsewhere.
-func (s *staged) drop(key string) {
-	delete(s.files, key)
-	if i := slices.Index(s.order, key); i >= 0 {
-		s.order = slices.Delete(s.order, i, i+1)
+// each gives the staged files in order.
+func (s *staged) each() iter.Seq2[string, *stagedFile] {
+	return func(yield func(string, *stagedFile) bool) {
+		for place, key := range s.order {
+			if file := s.files[key]; file != nil && file.place == place && !yield(key, file) {
+				return
+			}
+		}
 	}
 }
 
@@ -114,8 +125,7 @@ func (s *staged) domainList() []protocol.DomainMetadata {
 // path; removals are stamped with a time.
 func (s *staged) fileActions(nowMillis int64) []protocol.Action {
 	out := make([]protocol.Action, 0, len(s.order)+len(s.changes))
-	for _, key := range s.order {
-		file := s.files[key]
+	for _, file := range s.each() {
 		if file.remove != nil {
 			remove := *file.remove
 			remove.DeletionTimestamp = &nowMillis
@@ -171,6 +181,7 @@ func (tx *Transaction) Add(files []protocol.AddFile, done []Duty) error {
 				file.remove = old.remove
 				if vectorID(old.remove.DeletionVector) == vectorID(add.DeletionVector) {
 					file.remove, file.fresh = nil, false // it was there with this vector, and is again
+					tx.reads.file(add.Path)
 				}
 			}
 			tx.staged.put(key, file)
@@ -230,7 +241,7 @@ func (tx *Transaction) Remove(dataChange bool, files ...protocol.AddFile) error 
 			case old.add == nil:
 				return duplicate(add.Path, "removes")
 			case old.fresh && old.remove == nil:
-				tx.staged.drop(key)
+				delete(tx.staged.files, key)
 			default:
 				if err := tx.checkRemove(dataChange); err != nil {
 					return err
@@ -320,10 +331,11 @@ func (tx *Transaction) AddChangeFile(change protocol.AddCDCFile) error {
 		if err := checkPartition(tx.config, change.Path, change.PartitionValues); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(tx.staged.changes, func(c protocol.AddCDCFile) bool { return canonical(c.Path) == canonical(change.Path) }) {
+		key := canonical(change.Path)
+		if tx.staged.changed[key] || tx.staged.files[key] != nil {
 			return duplicate(change.Path, "adds")
 		}
-		change.DataChange = false
+		change.DataChange, tx.staged.changed[key] = false, true
 		tx.staged.changes = append(tx.staged.changes, change)
 		return nil
 	})

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -324,8 +325,8 @@ func (tx *Transaction) SetDomain(d protocol.DomainMetadata) error {
 		if d.Domain == protocol.DomainRowTracking && !d.Removed {
 			return internal("the domain %s is kept by transactions and cannot be set", d.Domain)
 		}
-		if d.Domain == "" {
-			return internal("a domain without a name")
+		if d.Domain == "" || !d.Removed && strings.HasPrefix(d.Domain, "delta.") && d.Domain != protocol.DomainClustering {
+			return internal("the domain %q cannot be set", d.Domain)
 		}
 		tx.staged.domains[d.Domain] = d
 		return nil

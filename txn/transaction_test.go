@@ -259,7 +259,9 @@ func TestRulesOfActions(t *testing.T) {
 	wantClass(t, tx.Remove(true, now), "DELTA_DUPLICATE_ACTIONS_FOUND")
 	wantClass(t, tx.AddAgain(now), protocol.ClassInternal)
 	wantClass(t, tx.AddChangeFile(protocol.AddCDCFile{Path: "_change_data/c.parquet"}), protocol.ClassInternal)
-	wantClass(t, tx.SetDomain(protocol.RowTrackingDomain(7)), protocol.ClassInternal)
+	for _, d := range []protocol.DomainMetadata{protocol.RowTrackingDomain(7), {Domain: "delta.own"}, {}} {
+		wantClass(t, tx.SetDomain(d), protocol.ClassInternal)
+	}
 }
 
 func TestVectorsNeedTheProperty(t *testing.T) {
@@ -451,6 +453,76 @@ func TestRowIDs(t *testing.T) {
 		if f := live(t, r.snapshot(), path); f.BaseRowID != nil || f.DefaultRowCommitVersion != nil {
 			t.Errorf("%s has row ids of a table that suspended them", path)
 		}
+	}
+}
+
+// The mark that a commit tells is that of its last try, not of its first.
+func TestRowIDsAreRebased(t *testing.T) {
+	r := newRig(t, store.NewMemory(nil))
+	r.create("delta.enableRowTracking=true")
+	r.append("first.parquet", 1, 0, 5)
+	a, b, c := r.begin(), r.begin(), r.begin()
+	r.add(a, "a.parquet", 1, 0, 0)
+	r.add(b, "b.parquet", 1, 0, 4)
+	r.add(c, "c.parquet", 1, 0, 1)
+	r.commit(b, "WRITE")
+	r.commit(c, "WRITE")
+	r.commit(a, "WRITE")
+	s := r.snapshot()
+	for path, want := range map[string]int64{"b.parquet": 6, "c.parquet": 11, "a.parquet": 13} {
+		if got := *live(t, s, path).BaseRowID; got != want {
+			t.Errorf("%s has ids from %d on, want %d", path, got, want)
+		}
+	}
+	if mark, err := rowMark(s); err != nil || mark != 13 {
+		t.Errorf("mark %d %v", mark, err)
+	}
+	uniqueRowIDs(t, s)
+}
+
+// A clone's files keep their ids, and new ones come behind them.
+func TestFilesBringTheirRowIDs(t *testing.T) {
+	r := newRig(t, store.NewMemory(nil))
+	tx, err := Create(context.Background(), r.table, r.options())
+	r.must(err)
+	r.must(tx.SetProtocol(allFeatures()))
+	r.must(tx.SetMetadata(metadata()))
+	base, version := int64(40), int64(0)
+	cloned := file("cloned.parquet", 1, 0, 9)
+	cloned.BaseRowID, cloned.DefaultRowCommitVersion = &base, &version
+	r.must(tx.Add([]protocol.AddFile{cloned}, done(tx)))
+	r.commit(tx, "CLONE")
+	r.append("new.parquet", 1, 0, 9)
+	if got := *live(t, r.snapshot(), "new.parquet").BaseRowID; got != 50 {
+		t.Errorf("new rows have ids from %d on", got)
+	}
+	uniqueRowIDs(t, r.snapshot())
+}
+
+// A file that comes, goes and comes again in one transaction is there once.
+func TestStagedFilesMayComeBack(t *testing.T) {
+	r := newRig(t, store.NewMemory(nil))
+	r.create()
+	r.append("old.parquet", 1, 0, 1)
+	tx := r.begin()
+	for range 3 {
+		r.add(tx, "new.parquet", 1, 0, 1)
+		r.must(tx.Remove(true, file("new.parquet", 1, 0, 1)))
+	}
+	r.add(tx, "new.parquet", 1, 0, 1)
+	r.must(tx.Remove(true, live(t, tx.Snapshot(), "old.parquet")))
+	r.must(tx.Add([]protocol.AddFile{live(t, tx.Snapshot(), "old.parquet")}, done(tx)))
+	again := r.begin() // another that brings the file back must not bring it back from a removal
+	r.must(again.Remove(true, live(t, again.Snapshot(), "old.parquet")))
+	r.must(again.Add([]protocol.AddFile{live(t, again.Snapshot(), "old.parquet")}, done(again)))
+	r.commit(tx, "WRITE")
+	removal := r.begin()
+	r.must(removal.Remove(true, live(t, removal.Snapshot(), "old.parquet")))
+	r.commit(removal, "DELETE")
+	_, err := again.Commit(context.Background(), Operation{Name: "WRITE"})
+	wantClass(t, err, "DELTA_CONCURRENT_DELETE_READ")
+	if raw := r.raw(2); strings.Count(raw, `{"add":`) != 2 || strings.Contains(raw, `{"remove":`) {
+		t.Error(raw)
 	}
 }
 
