@@ -37,8 +37,9 @@ const (
 	CheckNoRows
 )
 
-// Check is what the rows of the table must satisfy for a Change to be right. The engine looks at all of them in the
-// transaction that commits the Change, and declares the whole table read (Transaction.ReadAll).
+// Check is what the rows of the table must satisfy for a Change to be right. The engine asks the rows that are there, under
+// the schema that the Change gives them and by its names, in the transaction that commits the Change, and declares the whole
+// table read (Transaction.ReadAll).
 type Check struct {
 	Kind       CheckKind
 	Column     Path   // CheckNotNull, in logical names

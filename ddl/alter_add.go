@@ -112,7 +112,7 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 	if len(path) > 1 && (generated || hasIdentity || hasDefault) {
 		return f, notAllowed("a default, a generation expression or an identity inside the struct of %s", path)
 	}
-	if err := checkDefault(f); err != nil {
+	if err := checkCollations(protocol.DataType{Kind: protocol.KindStruct, Fields: []protocol.Field{f}}); err != nil {
 		return f, err
 	}
 	if !f.Nullable && inside {
@@ -153,25 +153,4 @@ func notAllowed(format string, args ...any) *protocol.Error {
 
 func nestedNotNull(path Path) *protocol.Error {
 	return protocol.NewError("DELTA_NESTED_NOT_NULL_CONSTRAINT", "%s cannot be NOT NULL: it is inside an array or a map, where that cannot be enforced", path)
-}
-
-// checkDefault: a variant or a file has no default but NULL, and a generated column, which has a value always, none at all.
-func checkDefault(f protocol.Field) error {
-	text, ok := f.Metadata.CurrentDefault()
-	if !ok {
-		return nil
-	}
-	if _, generated := f.Metadata.GenerationExpression(); generated {
-		return protocol.NewError("GENERATED_COLUMN_WITH_DEFAULT_VALUE", "the column %s cannot have both a default and a generation expression", f.Name)
-	}
-	if _, identity := f.Metadata.Identity(); identity {
-		return protocol.NewError("DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED", "the identity column %s cannot have a default", f.Name)
-	}
-	null := strings.EqualFold(strings.TrimSpace(text), "null")
-	for _, kind := range []protocol.Kind{protocol.KindVariant, protocol.KindFile, protocol.KindGeometry, protocol.KindGeography} {
-		if f.Type.Holds(kind) && !null {
-			return protocol.NewError("INVALID_DEFAULT_VALUE.DATA_TYPE", "the column %s is %s, which has no default but NULL", f.Name, f.Type)
-		}
-	}
-	return nil
 }

@@ -181,7 +181,6 @@ func (s ChangeColumn) defaults(at *place) error {
 		return notAllowed("a default for %s, which is not a column of the table itself", at.path)
 	case s.SetDefault != nil:
 		setMeta(f, metaKeyDefault, *s.SetDefault)
-		return checkDefault(*f)
 	case s.DropDefault && f != nil:
 		delete(f.Metadata, metaKeyDefault)
 	}

@@ -123,6 +123,12 @@ func TestNullability(t *testing.T) {
 	if len(c.Checks) != 2 || c.Checks[0].Kind != CheckNotNull || c.Checks[0].Column.String() != "a" || c.Checks[1].Column.String() != "s.x" {
 		t.Errorf("%+v", c.Checks)
 	}
+	m := created(t, CreateSpec{Properties: mapped, Schema: columns(t, "a int,s struct<x:int>,b int")})
+	renamed, err := Alter(m, []Action{ChangeColumn{Column: path("s.x"), SetNotNull: true}, ChangeColumn{Column: path("b"), SetNotNull: true}, ChangeColumn{Column: path("a"), SetNotNull: true, Rename: "c"},
+		RenameColumn{Column: path("s"), To: "t"}, DropColumns{Columns: paths("b")}}, Dependencies{}, freshEnv())
+	if err != nil || len(renamed.Checks) != 2 || renamed.Checks[0].Column.String() != "t.x" || renamed.Checks[1].Column.String() != "c" {
+		t.Errorf("%v %+v", err, renamed)
+	}
 	s = after(t, s, c)
 	if s.Config.Schema.Fields[0].Nullable || !s.Config.Supports("invariants") {
 		t.Error(s.Config.Schema.JSON(), shown(s.Config.Protocol))

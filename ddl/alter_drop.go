@@ -72,6 +72,7 @@ func (a *alteration) dropColumn(path Path) error {
 	}
 	at.parent.Fields = slices.Delete(at.parent.Fields, at.index, at.index+1)
 	a.namesDiverge()
+	a.followChecks(at.path, "")
 	if !slices.ContainsFunc(a.schema.Fields, func(f protocol.Field) bool { return !a.partitioned(string(f.Name)) }) {
 		return protocol.NewError("DELTA_NON_PARTITION_COLUMN_ABSENT", "%s cannot be dropped: only partition columns would be left", path)
 	}
@@ -82,6 +83,18 @@ func (a *alteration) dropColumn(path Path) error {
 		return listed
 	})
 	return nil
+}
+
+// followChecks keeps what is asked of the rows by the names of the schema that comes out; "" drops the column.
+func (a *alteration) followChecks(path Path, to string) {
+	a.checks = slices.DeleteFunc(a.checks, func(c Check) bool { return to == "" && c.Kind == CheckNotNull && c.Column.within(path) })
+	for i, c := range a.checks {
+		if c.Kind == CheckNotNull && c.Column.within(path) {
+			c.Column = slices.Clone(c.Column)
+			c.Column[len(path)-1] = to
+			a.checks[i] = c
+		}
+	}
 }
 
 // namesDiverge notes, where the table keeps note of it, that logical names may no longer be taken for physical ones.
@@ -184,6 +197,7 @@ func (a *alteration) rename(at *place, to string) error {
 		return needsMapping("DELTA_UNSUPPORTED_RENAME_COLUMN", "columns of this table cannot be renamed")
 	}
 	a.namesDiverge()
+	a.followChecks(at.path, to)
 	from := string(f.Name)
 	f.Name = protocol.LogicalName(to)
 	if len(at.path) == 1 {

@@ -21,6 +21,9 @@ func (s ReplaceColumns) apply(a *alteration) error {
 		}
 	}
 	seen := map[string]bool{}
+	if err := checkCollations(protocol.DataType{Kind: protocol.KindStruct, Fields: s.Columns}); err != nil {
+		return err
+	}
 	for _, f := range s.Columns {
 		folded := strings.ToLower(string(f.Name))
 		if seen[folded] {
@@ -131,7 +134,6 @@ func (r *replacing) scalar(path Path, want, have protocol.DataType, owner *proto
 		return want, nil
 	}
 	if want.Equal(have) {
-		have.Collation = want.Collation
 		return have, nil
 	}
 	if !widens(r.a.old.Config) || !MayWiden(have, want) {

@@ -167,6 +167,7 @@ func TestAddColumnsRefused(t *testing.T) {
 		{"generated with rows", withRows(plain), []NewColumn{column(t, "g int", generated("g", "a + 1"))}, "DELTA_OPERATION_NOT_ALLOWED"},
 		{"default in a struct", plain, []NewColumn{column(t, "s.d int", defaulted("d", "1"))}, "DELTA_OPERATION_NOT_ALLOWED"},
 		{"default of a variant", plain, []NewColumn{column(t, "v variant", defaulted("v", "1"))}, "INVALID_DEFAULT_VALUE.DATA_TYPE"},
+		{"a collation", plain, []NewColumn{{Field: protocol.Field{Name: "c", Nullable: true, Type: protocol.DataType{Kind: protocol.KindString, Collation: "ICU.de"}}}}, "DELTASQL_UNSUPPORTED_FEATURE"},
 		{"identity of an int", plain, []NewColumn{column(t, "i int", identity("i", protocol.Identity{Start: 1, Step: 1}))}, "DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE"},
 		{"identity without a step", plain, []NewColumn{column(t, "i bigint", identity("i", protocol.Identity{Start: 1}))}, "DELTA_IDENTITY_COLUMNS_ILLEGAL_STEP"},
 		{"change column of the feed", created(t, CreateSpec{Schema: columns(t, "a int"), Properties: props{"delta.enableChangeDataFeed": "true"}}), []NewColumn{column(t, "_Change_Type int")}, "RESERVED_CDC_COLUMNS_ON_WRITE"},

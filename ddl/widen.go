@@ -121,13 +121,19 @@ func (a *alteration) retype(at *place, to protocol.DataType, charVarchar string)
 	if f := at.field(); f != nil {
 		declared, _ = f.Metadata.CharVarchar()
 	}
+	if err := checkCollations(protocol.DataType{Kind: protocol.KindStruct, Fields: []protocol.Field{{Name: protocol.LogicalName(at.path.String()), Type: to}}}); err != nil {
+		return err
+	}
 	if at.field() == nil && to.Kind == protocol.KindString {
 		// The lengths of strings inside a collection stand, as one text, with the field that holds the collection.
 		if text, _ := at.owner.Metadata.CharVarchar(); text != "" || charVarchar != "" {
 			return notAllowed("changing the length of the strings at %s", at.path)
 		}
 	}
-	if from.Equal(to) && declared == charVarchar && from.Collation == to.Collation {
+	if from.Kind == protocol.KindString && to.Kind == protocol.KindString && from.Collation != to.Collation {
+		return notAllowed("changing the collation of %s, which is %s", at.path, from.Collation)
+	}
+	if from.Equal(to) && declared == charVarchar {
 		return nil
 	}
 	unsupported := func() error {
@@ -152,7 +158,7 @@ func (a *alteration) retype(at *place, to protocol.DataType, charVarchar string)
 	case protocol.KindArray:
 		return protocol.NewError("CANNOT_UPDATE_FIELD.ARRAY_TYPE", "the array %s is changed by its .element, not as a whole", at.path)
 	}
-	if from.Kind == protocol.KindString && to.Kind == protocol.KindString && from.Collation == to.Collation {
+	if from.Kind == protocol.KindString && to.Kind == protocol.KindString {
 		if !lengthGrows(declared, charVarchar) {
 			return unsupported()
 		}
