@@ -14,6 +14,7 @@ import (
 // Insert binds INSERT: the rows it adds. With schema evolution, Incoming tells first what the table must become.
 func Insert(ctx context.Context, s *parse.Insert, t Table, opts Options) (plan *Plan, err error) {
 	defer bind.Catch(&err)
+	opts.Lenient = opts.Lenient || s.Mode == parse.InsertIgnore
 	b := newBinding(ctx, t, opts, "CAST_OVERFLOW_IN_TABLE_INSERT")
 	b.assign.byName = s.ByName
 	if err := b.writable(); err != nil {
@@ -55,6 +56,11 @@ type binding struct {
 }
 
 func newBinding(ctx context.Context, t Table, opts Options, overflow protocol.Class) *binding {
+	if opts.Context.Dialect == expr.MySQL && !opts.Lenient {
+		strict := *opts.Context
+		strict.DivisionFails = true
+		opts.Context = &strict
+	}
 	build := bind.NewBuilder(ctx, opts.Options)
 	return &binding{table: t, schema: t.Config.Schema, opts: opts, build: build, stored: build.In(storedContext(opts.Context)),
 		assign: &assigner{b: build, overflow: overflow, lenient: opts.Lenient, table: t.shown()}}
@@ -190,7 +196,11 @@ func (b *binding) assigned(f protocol.Field, c cell, in *source) (expr.Expr, err
 			return nil, protocol.NewError("DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED", "column `%s` of %s is GENERATED ALWAYS AS IDENTITY: no value can be given for it", f.Name, b.table.shown()).
 				WithHint("leave the column out of the INSERT's column list")
 		}
-		return b.assign.store(in.column(c.from), f.Type, string(f.Name))
+		value, err := b.assign.store(in.column(c.from), f.Type, string(f.Name))
+		if err != nil {
+			return nil, err
+		}
+		return b.shortened(f, value), nil
 	case generated || identity:
 		return expr.Null(f.Type), nil
 	}

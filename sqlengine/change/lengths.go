@@ -39,6 +39,23 @@ func (b *binding) lengths(f *protocol.Field, value expr.Expr, path string) error
 	return nil
 }
 
+// shortened cuts what MySQL cuts of a CHAR or VARCHAR column's text: blanks beyond its length, and without strict mode all that is.
+func (b *binding) shortened(f protocol.Field, value expr.Expr) expr.Expr {
+	declared, ok := f.Metadata.CharVarchar()
+	if !ok || f.Type.Kind != protocol.KindString || !b.mysql() {
+		return value
+	}
+	n, ok := (&limitReader{text: declared}).limit()
+	if !ok {
+		return value
+	}
+	sql := fmt.Sprintf("CASE WHEN length({0}) > %d AND length(rtrim({0}, ' ')) <= %d THEN left({0}, %d) ELSE {0} END", n, n, n)
+	if b.opts.Lenient {
+		sql = fmt.Sprintf("left({0}, %d)", n)
+	}
+	return &expr.Raw{Typed: expr.Typed{Of: f.Type, Null: value.Nullable()}, SQL: sql, Args: []expr.Expr{value}}
+}
+
 // tooLong is the condition that some text in a value is too long for its declared type, nil where the type sets no limit. The reader
 // stands at the declared type of the value, which is t but for CHAR(n) and VARCHAR(n).
 func (b *binding) tooLong(in *limitReader, t protocol.DataType, value expr.Expr) (expr.Expr, error) {

@@ -2,9 +2,11 @@ package change
 
 import (
 	"context"
+	"strings"
 
 	"deltasql/protocol"
 	"deltasql/sqlengine/bind"
+	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
 )
 
@@ -60,4 +62,47 @@ func (c rowCatalog) TableFunction(ctx context.Context, fn *parse.TableFunction, 
 		return bind.Resolved{}, false, nil
 	}
 	return c.outer.TableFunction(ctx, fn, args)
+}
+
+// LoadData binds LOAD DATA. The file's fields are the columns of source, in order and without names: they go to the columns and variables
+// that the statement lists, or to all columns of the table; SET computes further columns from both.
+func LoadData(ctx context.Context, s *parse.LoadData, source bind.SQLTable, t Table, opts Options) (*Plan, error) {
+	targets := s.Targets
+	if targets == nil {
+		for _, f := range t.Config.Schema.Fields {
+			targets = append(targets, parse.LoadTarget{Column: &parse.Ident{Name: string(f.Name), Quoted: true}})
+		}
+	}
+	if len(targets) != len(source.Columns) {
+		return nil, protocol.NewError("DELTASQL_WRONG_NUMBER_OF_FIELDS", "the rows of the file have %d fields, but they are to fill %d columns and variables", len(source.Columns), len(targets))
+	}
+	rows := Rows{Source: source}
+	rows.Source.Columns = append([]expr.OutputColumn(nil), source.Columns...)
+	variables := map[string]bool{}
+	set := map[string]bool{}
+	for _, item := range s.Set {
+		set[strings.ToLower(item.Target[len(item.Target)-1].Name)] = true
+	}
+	for i, to := range targets {
+		if to.Column == nil {
+			rows.Source.Columns[i].Name = "@" + to.Variable
+			variables[strings.ToLower(to.Variable)] = true
+			continue
+		}
+		rows.Source.Columns[i].Name = to.Column.Name
+		if set[strings.ToLower(to.Column.Name)] {
+			continue // SET has the last word
+		}
+		rows.Columns = append(rows.Columns, parse.Name{*to.Column})
+		rows.Items = append(rows.Items, parse.SelectItem{Expr: &parse.Column{Name: parse.Name{*to.Column}}})
+	}
+	for _, item := range s.Set {
+		rows.Columns = append(rows.Columns, item.Target)
+		rows.Items = append(rows.Items, parse.SelectItem{Expr: item.Value})
+	}
+	context := *opts.Context
+	context.RowVariables = variables
+	opts.Context = &context
+	opts.Lenient = opts.Lenient || s.Ignore
+	return Load(ctx, rows, t, opts)
 }

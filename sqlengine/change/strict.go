@@ -130,16 +130,17 @@ func (a *assigner) json(e expr.Expr, path string) (expr.Expr, error) {
 // clamped is MySQL's assignment without strict mode: the nearest value of the column's type.
 func (a *assigner) clamped(e expr.Expr, to protocol.DataType, path string) (expr.Expr, error) {
 	if low, high, ok := integerBounds(to); ok {
-		sql := "CAST(least(greatest(round(CAST({0} AS DECIMAL(38,8))), %d), %d) AS %s)"
-		if from := e.Type(); from.Kind == protocol.KindFloat || from.Kind == protocol.KindDouble || from.Kind == protocol.KindString || from.Kind == protocol.KindBinary {
+		if from := e.Type(); from.Kind == protocol.KindString || from.Kind == protocol.KindBinary {
 			number, err := expr.Convert(e, protocol.DataType{Kind: protocol.KindDouble}, a.b.Context(), false)
 			if err != nil {
 				return nil, a.noCast(from, to, path)
 			}
 			e = number
-			sql = "CASE WHEN {0} >= %[2]d THEN %[2]d WHEN {0} <= %[1]d THEN %[1]d ELSE CAST(round({0}) AS %[3]s) END"
 		}
-		return &expr.Raw{Typed: expr.Typed{Of: to, Null: e.Nullable()}, SQL: "CAST(" + fmt.Sprintf(sql, low, high, expr.DuckType(to)) + " AS " + expr.DuckType(to) + ")", Args: []expr.Expr{e}}, nil
+		if from := e.Type(); from.Kind >= protocol.KindByte && from.Kind <= protocol.KindDecimal {
+			sql := fmt.Sprintf("CAST(CASE WHEN {0} >= %[2]d THEN %[2]d WHEN {0} <= %[1]d THEN %[1]d ELSE round({0}) END AS %[3]s)", low, high, expr.DuckType(to))
+			return &expr.Raw{Typed: expr.Typed{Of: to, Null: e.Nullable()}, SQL: sql, Args: []expr.Expr{e}}, nil
+		}
 	}
 	out, err := expr.Convert(e, to, a.b.Context(), false)
 	if err != nil {

@@ -335,7 +335,7 @@ func (b *binding) newValue(column int, old expr.Expr, settings []setting, value 
 	if err != nil {
 		return nil, err
 	}
-	return b.partitionText(column, out), nil
+	return b.partitionText(column, b.shortened(f, out)), nil
 }
 
 // rebuilt is a value with some members below depth replaced: the value itself where an assignment ends here. A struct that was NULL

@@ -94,6 +94,9 @@ func (b *binder) bind(e parse.Expr) (Expr, error) {
 		}
 		return constant(t, v), nil
 	case *parse.Variable:
+		if n.Scope == "user" && b.ctx.RowVariables[strings.ToLower(n.Name)] {
+			return b.env.Resolve(parse.Name{{Name: "@" + n.Name, Quoted: true, Pos: n.At()}})
+		}
 		if b.ctx.Variable == nil {
 			return nil, fail(n.At(), "UNRESOLVED_VARIABLE", "the variable %s cannot be read here", n.Name)
 		}

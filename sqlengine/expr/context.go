@@ -26,8 +26,11 @@ type Context struct {
 	Version       string
 	PipesAsConcat bool // MySQL dialect: || concatenates
 	MySQLCompare  bool // case- and accent-insensitive comparison
+	DivisionFails bool // MySQL dialect: a division by zero is an error and not NULL, as in statements that write in strict mode
 	ConnectionID  int64
+	LastInsertID  int64                                                               // the first identity value that the session's last INSERT to make any has made
 	WideDecimals  bool                                                                // compute every decimal in 128 bits: set when a statement is run again after a decimal overflow
+	RowVariables  map[string]bool                                                     // names of @x, in lower case, that stand for columns called @x
 	Variable      func(scope, name string) (protocol.Value, protocol.DataType, error) // @x and @@x
 	Assign        func(name string, value protocol.Value)                             // @x := constant
 	Param         func(index int, name string) (protocol.Value, protocol.DataType, error)

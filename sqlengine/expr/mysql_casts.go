@@ -119,7 +119,7 @@ func (c *casting) clamped(x string, to protocol.DataType) string {
 		limit += "." + strings.Repeat("9", to.Scale)
 	}
 	bound := "CAST('" + limit + "' AS " + DuckType(to) + ")"
-	return "CAST(least(greatest(" + x + ", -" + bound + "), " + bound + ") AS " + DuckType(to) + ")"
+	return "CASE WHEN " + x + " IS NOT NULL THEN CAST(least(greatest(" + x + ", -" + bound + "), " + bound + ") AS " + DuckType(to) + ") END" // both pass over NULL
 }
 
 func (c *casting) mysqlTime(from protocol.DataType, x string) (string, bool) {

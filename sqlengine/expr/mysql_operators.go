@@ -186,6 +186,9 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 	if right, err = b.mysqlNumber(right, at); err != nil {
 		return nil, err
 	}
+	if b.ctx.DivisionFails && (op == "/" || op == "%" || op == "DIV") {
+		right = divisor(left, right)
+	}
 	lt, rt := left.Type(), right.Type()
 	switch {
 	case isFloating(lt) || isFloating(rt):
@@ -218,6 +221,14 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 		return rawOf(tLong, "({0} "+op+" {1})", left, right), nil
 	}
 	return b.mysqlDecimals(op, left, right, at)
+}
+
+// divisor fails where it is zero, unless there is nothing to divide.
+func divisor(left, right Expr) Expr {
+	if l, ok := asLiteral(right); ok && !isZero(l) {
+		return right
+	}
+	return rawOf(right.Type(), "CASE WHEN {0} = 0 AND {1} IS NOT NULL THEN "+failSQL("DIVIDE_BY_ZERO", "Division by 0")+" ELSE {0} END", right, left)
 }
 
 func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr, error) {
