@@ -29,12 +29,19 @@ func (w *branchWriter) write(n int) (string, *duck.Set, error) {
 		if err != nil {
 			return "", nil, w.blame(c, err)
 		}
-		outputs[i] = fmt.Sprintf("%s AS c%d", padded(c.field, expression), i)
+		if !w.unpadded {
+			expression = padded(c.field, expression)
+		}
+		outputs[i] = fmt.Sprintf("%s AS c%d", expression, i)
 	}
 	if len(outputs) == 0 {
 		outputs = []string{"1 AS c0"}
 	}
-	sql := "SELECT " + strings.Join(outputs, ", ") + " FROM " + w.source(n)
+	from := perFileSource(len(w.branch.files))
+	if !w.subset.PerFile {
+		from = w.source(n)
+	}
+	sql := "SELECT " + strings.Join(outputs, ", ") + " FROM " + from
 	switch w.branch.rows {
 	case liveRows:
 		sql += " WHERE delta_live(" + setMark + ", file_index, file_row_number)"
@@ -56,6 +63,8 @@ func (w *branchWriter) blame(c column, err error) error {
 
 func (w *branchWriter) expression(i int, c column) (string, error) {
 	switch {
+	case c.source == sourceHidden && c.hidden == RowIndex && w.subset.PerFile:
+		return "CAST(NULL AS BIGINT)", nil
 	case c.source == sourceHidden:
 		var failed error
 		expression := hiddenExpression(c.hidden, w.config, &w.facts, func(name string) string {

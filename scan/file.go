@@ -11,6 +11,8 @@ import (
 	"deltasql/protocol"
 	"deltasql/scan/duck"
 	"deltasql/txn/store"
+
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
 )
 
 // tableRef is the table that data files belong to.
@@ -30,10 +32,11 @@ type dataFile struct {
 	baseRowID     *int64
 	commitVersion *int64 // default row commit version
 	constants     []protocol.Value
-	changeRows    bool     // a file of change rows: it has a column _change_type of its own
-	only          []uint64 // bitset of the rows wanted, where only some are: those that a change of the vector concerns
-	localName     string   // relative to the table, "" for an absolute path
-	local         string   // local path, see locate
+	changeRows    bool              // a file of change rows: it has a column _change_type of its own
+	only          []uint64          // bitset of the rows wanted, where only some are: those that a change of the vector concerns
+	minus         *roaring64.Bitmap // rows that are not wanted beside those of the vector
+	localName     string            // relative to the table, "" for an absolute path
+	local         string            // local path, see locate
 	layout        *layout
 	deleted       []uint64 // bitset of rows that are not wanted, set by loadVectors
 	deletedRows   int64

@@ -7,7 +7,7 @@ import (
 	"deltasql/protocol"
 )
 
-// HiddenColumn is a member of the _metadata struct that every row has.
+// HiddenColumn is a member of the _metadata struct that every row has, or FileNumber.
 type HiddenColumn uint8
 
 // The hidden columns, in the order of Spark's _metadata.
@@ -23,6 +23,8 @@ const (
 	DefaultRowCommitVersion
 	RowID
 	RowCommitVersion
+	// FileNumber is the file's number in the snapshot: the one that is no member of _metadata, for statements that change rows.
+	FileNumber
 	numHidden
 )
 
@@ -46,6 +48,7 @@ var hiddenColumns = [numHidden]HiddenInfo{
 	DefaultRowCommitVersion: {Name: "default_row_commit_version", Type: protocol.DataType{Kind: protocol.KindLong}, RowTracking: true},
 	RowID:                   {Name: "row_id", Type: protocol.DataType{Kind: protocol.KindLong}, RowTracking: true},
 	RowCommitVersion:        {Name: "row_commit_version", Type: protocol.DataType{Kind: protocol.KindLong}, RowTracking: true},
+	FileNumber:              {Name: "file_number", Type: protocol.DataType{Kind: protocol.KindLong}},
 }
 
 // Info describes the column.
@@ -55,7 +58,7 @@ func (h HiddenColumn) Info() HiddenInfo { return hiddenColumns[h] }
 func Hidden(config *protocol.TableConfig) []HiddenColumn {
 	tracked := tracksRows(config)
 	var list []HiddenColumn
-	for h := range numHidden {
+	for h := range FileNumber {
 		if !hiddenColumns[h].RowTracking || tracked {
 			list = append(list, h)
 		}
@@ -92,6 +95,8 @@ func hiddenExpression(h HiddenColumn, config *protocol.TableConfig, facts *facts
 			") AS TIMESTAMP WITH TIME ZONE)"
 	case RowIndex:
 		return "file_row_number"
+	case FileNumber:
+		return perFile(func(f *dataFile) (int64, bool) { return int64(f.number), f.number >= 0 })
 	case BaseRowID:
 		return perFile(func(f *dataFile) (int64, bool) { return optional(f.baseRowID) })
 	case DefaultRowCommitVersion:

@@ -21,6 +21,9 @@ type Request struct {
 	// Predicate may leave out files none of whose rows can match, if Skip is set; rows are not filtered by it.
 	Predicate stats.Predicate
 	Skip      bool
+	Subset
+	// Unpadded gives CHAR columns as they lie in the files, for whoever writes the rows again.
+	Unpadded bool
 	// FirstParameter is the number of the first placeholder ($n) in the relation's text; 0 counts as 1. Relations of one
 	// statement are numbered one after another, and their Args joined.
 	FirstParameter int
@@ -105,7 +108,11 @@ func Build(ctx context.Context, in *duck.Instance, req Request) (*Relation, erro
 	config := snapshot.Config()
 	b := &builder{
 		in: in, config: config, firstParameter: max(req.FirstParameter, 1),
-		table: tableRef{name: snapshot.Table().Name(), store: snapshot.Table().Store()},
+		table:  tableRef{name: snapshot.Table().Name(), store: snapshot.Table().Store()},
+		subset: req.Subset, unpadded: req.Unpadded,
+	}
+	if err := req.checkPerFile(config); err != nil {
+		return nil, err
 	}
 	for _, i := range req.Columns {
 		if err := b.addField(i); err != nil {
@@ -122,23 +129,28 @@ func Build(ctx context.Context, in *duck.Instance, req Request) (*Relation, erro
 	}
 	files := snapshot.Files()
 	report := Report{Version: snapshot.Version(), Files: files.Len()}
-	add := func(i int) error { return b.addSnapshotFile(files, i) }
+	chosen := req.files()
 	if req.Skip {
 		b.bounds = &bounds{snapshot.Stats(), files.Len()}
 	}
 	if req.Skip && req.Predicate != nil {
-		result := snapshot.Stats().Prune(withoutChars(req.Predicate, config))
-		report.SkippedByPartition, report.SkippedByStats, report.By = result.SkippedByPartition, result.SkippedByStats, result.By
-		for _, i := range result.Keep {
-			if err := add(int(i)); err != nil {
-				return nil, diagnose(err, b.table.name, nil)
-			}
+		var result stats.Result
+		if p := withoutChars(req.Predicate, config); chosen == nil {
+			result = snapshot.Stats().Prune(p)
+		} else {
+			result = snapshot.Stats().PruneFiles(p, chosen)
 		}
-	} else {
-		for i := range files.Len() {
-			if err := add(i); err != nil {
-				return nil, diagnose(err, b.table.name, nil)
-			}
+		chosen = result.Keep
+		report.SkippedByPartition, report.SkippedByStats, report.By = result.SkippedByPartition, result.SkippedByStats, result.By
+	} else if chosen == nil {
+		chosen = make([]int32, files.Len())
+		for i := range chosen {
+			chosen[i] = int32(i)
+		}
+	}
+	for _, i := range chosen {
+		if err := b.addSnapshotFile(files, int(i)); err != nil {
+			return nil, diagnose(err, b.table.name, nil)
 		}
 	}
 	return b.build(ctx, report)
@@ -159,6 +171,9 @@ func (b *builder) addSnapshotFile(files *log.Files, i int) error {
 	if version, ok := files.DefaultRowCommitVersion(i); ok {
 		f.commitVersion = &version
 	}
+	if err := b.subset.narrow(f); err != nil {
+		return b.table.vectorError(f.path, err)
+	}
 	return b.addFile(f)
 }
 
@@ -174,6 +189,8 @@ type builder struct {
 	byLayout       bool // files of different layouts are read by different SELECTs
 	adapts         bool // and columns converted by them, see needsLayouts
 	bounds         *bounds
+	subset         Subset
+	unpadded       bool
 }
 
 // bounds are the statistics that may be handed to DuckDB; nil where there are none, or skipping is off.
@@ -258,7 +275,12 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 			return err
 		}
 	}
-	if err := b.table.loadVectors(ctx, b.files); err != nil {
+	if !b.subset.PerFile {
+		if err := b.table.loadVectors(ctx, b.files); err != nil {
+			return err
+		}
+	}
+	if err := b.leaveOut(); err != nil {
 		return err
 	}
 	b.describe(&r.Report)
@@ -293,7 +315,9 @@ func (b *builder) write(ctx context.Context, r *Relation) error {
 			r.SQL += " UNION ALL "
 		}
 		r.SQL += sql
-		r.Args = append(r.Args, globPaths(br.files))
+		if !b.subset.PerFile {
+			r.Args = append(r.Args, globPaths(br.files))
+		}
 	}
 	for _, f := range b.files {
 		f.deleted, f.only, f.variants = nil, nil, nil // the row sets have them, and the relation keeps its files

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"deltasql/protocol"
+	"deltasql/txn/log"
 	"deltasql/txn/store"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
@@ -31,6 +32,27 @@ func (t tableRef) loadVectors(ctx context.Context, files []*dataFile) error {
 		f.deletedRows = f.vector.Cardinality
 		return err
 	})
+}
+
+// DeletedRows are the rows that the vector of a snapshot's file hides; nil where it has none. The bitmap is the caller's.
+func DeletedRows(ctx context.Context, snapshot *log.Snapshot, file int32) (*roaring64.Bitmap, error) {
+	files := snapshot.Files()
+	vector := files.DeletionVector(int(file))
+	if vector == nil {
+		return nil, nil
+	}
+	t := tableRef{name: snapshot.Table().Name(), store: snapshot.Table().Store()}
+	path := files.Path(int(file))
+	bitmap, err := t.readVector(ctx, path, vector)
+	if err != nil {
+		return nil, err
+	}
+	if records, ok := files.NumRecords(int(file)); ok {
+		if err := protocol.CheckRowIndexes(bitmap, records); err != nil {
+			return nil, t.vectorError(path, err)
+		}
+	}
+	return bitmap, nil
 }
 
 // vectorRows is the bitset of the rows that a file's vector deletes, up to the word of the last one. It may be shared and
