@@ -62,7 +62,7 @@ func (st *statement) createTable(s *parse.CreateTable) (*Result, error) {
 	case !c.known && s.Mode == parse.Replace:
 		return nil, at(protocol.NewError("TABLE_OR_VIEW_NOT_FOUND", "there is no table %s to replace", written(s.Name)).WithHint("CREATE OR REPLACE TABLE makes one"), s.Name)
 	}
-	if c.log, err = st.session.engine.catalog.table(c.path); err != nil {
+	if c.log, err = st.table(c.target, "CREATE TABLE"); err != nil {
 		return nil, err
 	}
 	if s.Like != nil {
@@ -82,6 +82,9 @@ func (st *statement) locate(s *parse.CreateTable) (*creation, error) {
 		}
 	}
 	if len(s.Name) == 2 && s.Name[1].Quoted && fileFormats[strings.ToLower(s.Name[0].Name)] {
+		if s.Temporary {
+			return nil, at(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "a temporary table lies where the session has its own, not at a path"), s.Name)
+		}
 		return c, st.locatePath(c, location)
 	}
 	database, name, err := st.split(s.Name)
@@ -97,7 +100,10 @@ func (st *statement) locate(s *parse.CreateTable) (*creation, error) {
 		return nil, at(protocol.NewError("INVALID_SCHEMA_OR_RELATION_NAME", "%q cannot be the name of a folder, and so not of a table", name).
 			WithHint("names do not start with _ or . and hold no slashes; a table anywhere is named as delta.`path`"), s.Name)
 	}
-	found, err := st.lookUp(st.ctx, c.database, name)
+	if s.Temporary {
+		return c, st.locateTemporary(c, location)
+	}
+	found, err := st.lookUpStored(st.ctx, c.database, name)
 	if err != nil {
 		return nil, err
 	}
@@ -241,6 +247,10 @@ func (st *statement) claim(c *creation) error {
 
 // unclaim removes the folders that a failed CREATE has left, if they are empty.
 func (st *statement) unclaim(c *creation) {
+	if c.s.Temporary {
+		os.RemoveAll(c.path)
+		return
+	}
 	st.session.engine.catalog.forget(c.path)
 	if isTable(c.path) {
 		os.Remove(filepath.Join(c.path, protocol.LogFolder))
@@ -248,8 +258,12 @@ func (st *statement) unclaim(c *creation) {
 	os.Remove(c.path)
 }
 
-// register gives an external table its name in the catalog.
+// register gives an external table its name in the catalog, and a temporary one its name in the session.
 func (st *statement) register(c *creation) error {
+	if c.s.Temporary {
+		st.session.keepTemporary(c.target)
+		return nil
+	}
 	if !c.external || c.database == "" || c.known {
 		return nil
 	}

@@ -178,14 +178,20 @@ func (st *statement) dropDatabase(s *parse.DropDatabase) (*Result, error) {
 	return &Result{Affected: int64(len(tables))}, nil
 }
 
-// dropTable removes tables: of an external one the catalog's entry, of any other its folder.
+// dropTable removes tables: of an external one the catalog's entry, of any other its folder. A temporary table goes before one that it
+// hides.
 func (st *statement) dropTable(s *parse.DropTable) (*Result, error) {
 	if err := st.mayWrite("DROP TABLE", s.Pos); err != nil {
 		return nil, err
 	}
 	type found struct{ database, name string }
 	var tables []found
+	var temporary []target
 	for _, name := range s.Names {
+		if t, ok := st.dropsTemporary(name); ok {
+			temporary = append(temporary, t)
+			continue
+		}
 		if len(name) == 2 && name[1].Quoted && fileFormats[strings.ToLower(name[0].Name)] {
 			return nil, at(protocol.NewError("UNSUPPORTED_FEATURE", "a table that is named by its path cannot be dropped").
 				WithHint("remove its folder, or register it with CREATE TABLE ... LOCATION"), name)
@@ -196,7 +202,10 @@ func (st *statement) dropTable(s *parse.DropTable) (*Result, error) {
 		}
 		var t target
 		if database, err = st.session.engine.catalog.database(st.ctx, database); err == nil {
-			t, err = st.lookUp(st.ctx, database, plain)
+			t, err = st.lookUpStored(st.ctx, database, plain)
+		}
+		if s.Temporary {
+			t = target{} // what outlives the session is not meant
 		}
 		switch {
 		case err != nil && !bind.Missing(err):
@@ -216,6 +225,11 @@ func (st *statement) dropTable(s *parse.DropTable) (*Result, error) {
 	for _, t := range tables {
 		if err := st.removeTable(t.database, t.name); err != nil {
 			return nil, err
+		}
+	}
+	for _, t := range temporary {
+		if err := st.session.dropTemporary(t); err != nil {
+			return nil, protocol.NewError("DELTASQL_STORAGE", "the temporary table %s is dropped, but files of it stay in %s", t.shown(), t.path).WithCause(err)
 		}
 	}
 	return &Result{}, nil

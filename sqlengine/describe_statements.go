@@ -61,7 +61,7 @@ func (st *statement) subject(t target, asOf *bind.AsOf) (meta.Subject, error) {
 	}
 	s := meta.Subject{Location: t.path, Snapshot: snapshot}
 	if t.name != "" {
-		s.Catalog, s.Database, s.Name, s.Managed = catalogName, t.database, t.name, true
+		s.Catalog, s.Database, s.Name, s.Managed, s.Temporary = catalogName, t.database, t.name, true, t.temporary != nil
 	}
 	return s, nil
 }

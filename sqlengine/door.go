@@ -80,8 +80,12 @@ func (s *Session) Fail(err *protocol.Error) {
 	s.warnings, s.failure = nil, err
 }
 
-// Reset puts a session back to how it started: variables, user variables, temporary views and warnings go. The current database stays.
+// Reset puts a session back to how it started: variables, user variables, temporary views and tables, and warnings go. The current
+// database stays.
 func (s *Session) Reset() error {
+	if err := s.dropTemporaryTables(); err != nil {
+		return err
+	}
 	s.rollback(context.Background())
 	if err := s.settings.reset(""); err != nil {
 		return err
@@ -95,7 +99,7 @@ func (s *Session) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.views)
-	s.warnings, s.failure = nil, nil
+	s.warnings, s.failure, s.inserted = nil, nil, 0
 	return nil
 }
 

@@ -47,6 +47,8 @@ type Engine struct {
 	closed   bool
 	sessions int64
 	progress bool // a session that started before DuckDB wants progress
+	// leftovers are the folders of sessions' temporary tables, which Close removes for sessions that nobody closed.
+	leftovers map[string]bool
 }
 
 // Open makes an engine. It touches nothing: DuckDB starts with the first statement that needs it, tables open when named.
@@ -64,7 +66,7 @@ func Open(options Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{options: options, started: options.Clock(), running: make(chan struct{}, options.MaxRunning)}
+	e := &Engine{options: options, leftovers: map[string]bool{}, started: options.Clock(), running: make(chan struct{}, options.MaxRunning)}
 	if e.catalog, err = newCatalog(root, duckParquet{e}); err != nil {
 		return nil, err
 	}
@@ -133,11 +135,15 @@ func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
-	if e.instance == nil {
-		return nil
+	var err error
+	for folder := range e.leftovers {
+		err = errors.Join(err, os.RemoveAll(folder))
 	}
-	err := e.instance.Close()
-	e.instance = nil
+	clear(e.leftovers)
+	if e.instance != nil {
+		err = errors.Join(err, e.instance.Close())
+		e.instance = nil
+	}
 	return err
 }
 

@@ -189,11 +189,39 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		result.Affected = written.rows
+		result.Affected, result.LastInsertID = written.rows, firstGenerated(plan.Identity)
 		operation.Metrics = append(written.metrics(), operation.Metrics...)
 		return operation, nil
 	})
+	st.session.insertedID(result, err)
 	return result, err
+}
+
+// firstGenerated is the first value that an INSERT has generated for an identity column; 0 where it has generated none.
+func firstGenerated(columns []change.Identity) int64 {
+	for _, c := range columns {
+		if c.Generated && c.Count != 0 {
+			return c.Base
+		}
+	}
+	return 0
+}
+
+// insertedID keeps what LAST_INSERT_ID() gives: a statement that fails or generates nothing leaves it as it is.
+func (s *Session) insertedID(r *Result, err error) {
+	if err != nil || r.LastInsertID == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inserted = r.LastInsertID
+}
+
+// lastInserted is what LAST_INSERT_ID() gives.
+func (s *Session) lastInserted() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inserted
 }
 
 // bindInsert binds an INSERT over the table as it will be; schema evolution comes first.

@@ -20,6 +20,7 @@ type target struct {
 	view           *view
 	database, name string // where the catalog has it; empty for a path
 	moment         *bind.AsOf
+	temporary      *log.Table // a temporary table's, which the catalog does not know
 }
 
 // shown is how messages call it.
@@ -78,8 +79,17 @@ func (st *statement) resolveBare(ctx context.Context, name parse.Name) (target, 
 	return target{}, st.missing(ctx, name, database, nil)
 }
 
-// lookUp finds a view or a table; the empty target means there is none.
+// lookUp finds a view or a table; the empty target means there is none. A temporary table hides what the catalog has of its name,
+// but not from the queries of stored views.
 func (st *statement) lookUp(ctx context.Context, database, name string) (target, error) {
+	if t, ok := st.session.temporaryTable(database, name); ok && !bind.InStoredView(ctx) {
+		return t, nil
+	}
+	return st.lookUpStored(ctx, database, name)
+}
+
+// lookUpStored is lookUp for what outlives the session.
+func (st *statement) lookUpStored(ctx context.Context, database, name string) (target, error) {
 	catalog := st.session.engine.catalog
 	path, err := catalog.find(ctx, database, name)
 	if err != nil {
@@ -219,6 +229,9 @@ func (st *statement) table(t target, doing string) (*log.Table, error) {
 	}
 	if t.format != "" {
 		return nil, protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "%s is not a Delta table; %s is only supported for Delta tables", t.shown(), doing)
+	}
+	if t.temporary != nil {
+		return t.temporary, nil
 	}
 	return st.session.engine.catalog.table(t.path)
 }

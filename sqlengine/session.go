@@ -42,9 +42,12 @@ type Session struct {
 	views    map[string]*view // temporary views by lower-case name
 	warnings []Warning        // of the last statement
 	failure  *protocol.Error  // that ended the last statement, nil for none
+	inserted int64            // LAST_INSERT_ID()
+
+	temporary temporaryTables
 }
 
-// NewSession starts a session. It fails for a setting or a database that does not exist.
+// NewSession starts a session. It fails for a setting or a database that does not exist. Session.Close ends it.
 func (e *Engine) NewSession(options SessionOptions) (*Session, error) {
 	e.mu.Lock()
 	e.sessions++

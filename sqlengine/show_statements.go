@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"slices"
 	"strings"
 
 	"deltasql/protocol"
@@ -167,8 +168,14 @@ func (st *statement) showTables(s *parse.Show) (meta.Table, error) {
 		if err != nil {
 			return meta.Table{}, err
 		}
+		temporary := st.session.temporaryTablesOf(database)
+		for _, name := range temporary {
+			add(meta.Listed{Namespace: database, Name: name, Temporary: true})
+		}
 		for _, name := range tables {
-			add(meta.Listed{Namespace: database, Name: name})
+			if !slices.ContainsFunc(temporary, func(hiding string) bool { return strings.EqualFold(hiding, name) }) {
+				add(meta.Listed{Namespace: database, Name: name})
+			}
 		}
 	}
 	views, err := catalog.views(st.ctx, database)

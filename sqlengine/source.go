@@ -129,6 +129,7 @@ func (st *statement) Table(ctx context.Context, ref *parse.TableRef, asOf *bind.
 		}
 		return bind.Resolved{SQL: files}, nil
 	}
+	st.temporaries = st.temporaries || t.temporary != nil
 	snapshot, err := st.snapshot(ctx, t, asOf)
 	if err != nil {
 		return bind.Resolved{}, at(withTable(err, t), ref.Name)

@@ -141,6 +141,7 @@ func (st *statement) context() *expr.Context {
 		PipesAsConcat: mode.pipesAsConcat,
 		MySQLCompare:  s.settings.on("deltasql_mysql_compare"),
 		ConnectionID:  s.id,
+		LastInsertID:  s.lastInserted(),
 		WideDecimals:  st.widens(),
 		Variable:      st.variable,
 		Assign:        st.assign,

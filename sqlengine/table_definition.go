@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"deltasql/ddl"
@@ -91,10 +92,10 @@ func (st *statement) field(c parse.ColumnDef) (protocol.Field, error) {
 		if c.Type.MySQLCollation != "" {
 			st.warn(warnIgnored, "the collation %s of column %s is ignored: strings are compared as bytes", c.Type.MySQLCollation, name)
 		}
-		switch c.Type.MySQL {
-		case "UNSIGNED":
+		if unsigned(c.Type) {
 			st.warn(warnIgnored, "column %s is stored as %s, with a constraint that it is not negative", name, strings.ToUpper(f.Type.String()))
-		case "TIME":
+		}
+		if c.Type.MySQL == "TIME" {
 			st.warn(warnIgnored, "column %s is stored as STRING: there is no type TIME in Delta tables", name)
 		}
 	case c.Generated != nil:
@@ -129,26 +130,38 @@ func (st *statement) field(c parse.ColumnDef) (protocol.Field, error) {
 	return f, nil
 }
 
-// impliedChecks are the CHECK constraints that MySQL's types mean: ENUM, and UNSIGNED.
+// unsignedWord finds MySQL's UNSIGNED in a type as it was written. ZEROFILL means it too.
+var unsignedWord = regexp.MustCompile(`(?i)\b(UNSIGNED|ZEROFILL)\b`)
+
+// unsigned tells whether a type is one of MySQL's numbers without negative values.
+func unsigned(t *parse.TypeName) bool {
+	switch t.Type.Kind {
+	case protocol.KindByte, protocol.KindShort, protocol.KindInteger, protocol.KindLong, protocol.KindFloat, protocol.KindDouble, protocol.KindDecimal:
+		return unsignedWord.MatchString(t.Text)
+	}
+	return false
+}
+
+// impliedChecks are the CHECK constraints that MySQL's types mean, which both let NULL pass: ENUM, and UNSIGNED.
 func impliedChecks(c parse.ColumnDef) []parse.Check {
 	if c.Type == nil {
 		return nil
 	}
 	column := "`" + strings.ReplaceAll(c.Path[0].Name, "`", "``") + "`"
-	var text string
-	switch c.Type.MySQL {
-	case "ENUM":
+	var text, kind string
+	switch {
+	case c.Type.MySQL == "ENUM":
 		values := make([]string, len(c.Type.Values))
 		for i, v := range c.Type.Values {
 			values[i] = "'" + strings.ReplaceAll(strings.ReplaceAll(v, `\`, `\\`), "'", `\'`) + "'"
 		}
-		text = column + " IS NULL OR " + column + " IN (" + strings.Join(values, ", ") + ")"
-	case "UNSIGNED":
-		text = column + " IS NULL OR " + column + " >= 0"
+		kind, text = "enum", column+" IS NULL OR "+column+" IN ("+strings.Join(values, ", ")+")"
+	case unsigned(c.Type):
+		kind, text = "unsigned", column+" IS NULL OR "+column+" >= 0"
 	default:
 		return nil
 	}
-	name := parse.Ident{Name: c.Path[0].Name + "_" + strings.ToLower(c.Type.MySQL), Pos: c.Pos}
+	name := parse.Ident{Name: c.Path[0].Name + "_" + kind, Pos: c.Pos}
 	return []parse.Check{{Pos: c.Pos, Name: &name, Condition: parse.Text{Text: text, Pos: c.Pos}}}
 }
 

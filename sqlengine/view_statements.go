@@ -60,6 +60,9 @@ func (st *statement) createView(s *parse.CreateView) (*Result, error) {
 			}
 			return nil, place(viewExists(v))
 		}
+		if t, ok := st.session.temporaryTable(database, name); ok {
+			return nil, at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "%s is a temporary table of this session", t.shown()), s.Name)
+		}
 	default:
 		if err := st.mayWrite("CREATE VIEW", s.Pos); err != nil {
 			return nil, err
@@ -67,7 +70,7 @@ func (st *statement) createView(s *parse.CreateView) (*Result, error) {
 		if v.Database, err = st.session.engine.catalog.database(st.ctx, database); err != nil {
 			return nil, at(err, s.Name)
 		}
-		old, err := st.lookUp(st.ctx, v.Database, name)
+		old, err := st.lookUpStored(st.ctx, v.Database, name)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +117,7 @@ func (st *statement) shapeView(v *view, s *parse.CreateView) error {
 		return err
 	}
 	if st.temporaries && !s.Temporary {
-		return protocol.NewError("INVALID_TEMP_OBJ_REFERENCE", "the view %s would be kept, but it reads a temporary view", v.qualified()).
+		return protocol.NewError("INVALID_TEMP_OBJ_REFERENCE", "the view %s would be kept, but it reads a temporary view or table", v.qualified()).
 			At(s.Pos.Line, s.Pos.Column).WithHint("make it a temporary view too")
 	}
 	v.SessionNames = st.temporaries
@@ -164,7 +167,7 @@ func (st *statement) dropView(s *parse.DropView) (*Result, error) {
 		}
 		return nil, at(err, s.Name)
 	}
-	old, err := st.lookUp(st.ctx, database, name)
+	old, err := st.lookUpStored(st.ctx, database, name)
 	switch {
 	case err != nil:
 		return nil, err

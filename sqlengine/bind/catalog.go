@@ -56,6 +56,11 @@ type View struct {
 	PipesAsConcat bool
 }
 
+type storedView struct{}
+
+// InStoredView tells a Catalog that a name is one of a stored view's query, which what belongs to a session cannot hide.
+func InStoredView(ctx context.Context) bool { return ctx.Value(storedView{}) != nil }
+
 // SQLTable is a DuckDB table expression, such as a read_parquet call. Columns[i].Out are its columns in order; {0}, {1} in SQL
 // stand for Args.
 type SQLTable struct {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"context"
 	"regexp"
 	"strconv"
 	"strings"
@@ -194,7 +195,11 @@ func (b *binder) table(t *parse.TableRef, asOf *AsOf, p place) (Resolved, error)
 		full.Name = parse.Name{{Name: p.context.Database, Quoted: true, Pos: t.Name[0].Pos}, t.Name[0]}
 		t = &full
 	}
-	found, err := b.opts.Catalog.Table(b.ctx, t, asOf)
+	ctx := b.ctx
+	if p.stored {
+		ctx = context.WithValue(ctx, storedView{}, true)
+	}
+	found, err := b.opts.Catalog.Table(ctx, t, asOf)
 	if err != nil {
 		return found, located(err, t.Pos)
 	}

@@ -2,7 +2,7 @@ package expr
 
 import "deltasql/protocol"
 
-// mysqlMiscFunctions tell about the connection; those about changed rows and inserted ids have nothing to tell of yet.
+// mysqlMiscFunctions tell about the connection.
 var mysqlMiscFunctions = []*function{
 	custom("connection_id", inBoth, "", func(c *call) (Expr, error) {
 		return constant(tLong, protocol.Value{Int: c.ctx.ConnectionID}), nil
@@ -23,6 +23,8 @@ var mysqlMiscFunctions = []*function{
 		}
 		return textLiteral("utf8mb4_bin"), nil
 	}),
-	custom("last_insert_id", inBoth, "", func(c *call) (Expr, error) { return constant(tLong, protocol.Value{}), nil }),
+	custom("last_insert_id", inBoth, "", func(c *call) (Expr, error) {
+		return constant(tLong, protocol.Value{Int: c.ctx.LastInsertID}), nil
+	}),
 	custom("sleep benchmark get_lock release_lock is_free_lock is_used_lock load_file", inMySQL, "any*", refused("it acts on the server")),
 }

@@ -11,7 +11,9 @@ import (
 func CreateTable(s Subject) Table {
 	config := s.Snapshot.Config()
 	var text strings.Builder
-	if s.Name != "" {
+	if s.Temporary {
+		fmt.Fprintf(&text, "CREATE TEMPORARY TABLE %s.%s (\n", quoteName(s.Database), quoteName(s.Name))
+	} else if s.Name != "" {
 		fmt.Fprintf(&text, "CREATE TABLE %s.%s.%s (\n", quoteName(s.Catalog), quoteName(s.Database), quoteName(s.Name))
 	} else {
 		fmt.Fprintf(&text, "CREATE TABLE delta.%s (\n", quoteAlways(s.Location))

@@ -14,6 +14,7 @@ type Subject struct {
 	Catalog, Database, Name string // empty for a table named by its path
 	Location                string // absolute path of the folder, or a URI
 	Managed                 bool   // lies where the catalog puts its tables
+	Temporary               bool   // belongs to the session
 	Snapshot                *log.Snapshot
 }
 

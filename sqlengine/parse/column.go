@@ -49,9 +49,6 @@ func (p *parser) columnBody(at Pos, name Name, place columnPlace) ColumnDef {
 		if typ.MySQLCollation != "" {
 			c.Ignored = append(c.Ignored, Ignored{Pos: typ.Pos, What: "COLLATE " + typ.MySQLCollation})
 		}
-		if typ.MySQL == "ENUM" {
-			c.Checks = append(c.Checks, enumCheck(name[len(name)-1], &typ))
-		}
 	}
 	seen := map[string]bool{}
 	for p.columnAttribute(&c, place, seen) {
@@ -73,24 +70,6 @@ func (p *parser) sized(t *TypeName) {
 	}
 	p.bail(protocol.NewError("DATATYPE_MISSING_SIZE", "type %s of a column needs a length", t.Text).At(t.Pos.Line, t.Pos.Column).
 		WithHint("write %s(n), or STRING for text of any length", t.Text))
-}
-
-// enumCheck is what stays of ENUM('a', 'b'): the column is one of the values.
-func enumCheck(name Ident, t *TypeName) Check {
-	at := span{Start: t.Pos, Stop: t.Pos.Offset + len(t.Text)}
-	in := &In{span: at, Operand: &Column{span: at, Name: Name{{Name: name.Name, Quoted: true, Pos: name.Pos}}}}
-	var texts []string
-	for _, value := range t.Values {
-		in.List = append(in.List, &Literal{span: at, Kind: StringLiteral, Text: value})
-		texts = append(texts, quoteText(value))
-	}
-	text := quoteIdent(name.Name) + " IN (" + strings.Join(texts, ", ") + ")"
-	return Check{Pos: t.Pos, Condition: Text{Expr: in, Text: text, Pos: t.Pos}}
-}
-
-// quoteText writes a string literal that both dialects read.
-func quoteText(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
 func quoteIdent(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }

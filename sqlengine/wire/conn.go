@@ -61,7 +61,7 @@ type arrival struct {
 func newConn(s *Server, raw net.Conn) *conn {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &conn{
-		server: s, raw: raw, net: raw, in: packetReader{from: raw}, out: packetWriter{to: deadlineWriter{raw, s.options.WriteTimeout}},
+		server: s, raw: raw, net: raw, in: packetReader{from: raw}, out: packetWriter{to: &deadlineWriter{raw, s.options.WriteTimeout}},
 		statements: map[uint32]*preparedStatement{}, ctx: ctx, cancel: cancel,
 		messages: nil, buffers: make(chan []byte, 2), ended: make(chan struct{}),
 	}
@@ -191,6 +191,11 @@ func (c *conn) close() {
 	for id := range c.statements {
 		c.closeStatement(id)
 	}
+	if c.session != nil {
+		if err := c.session.Close(); err != nil {
+			c.server.log.Warn("a session left files behind", "connection", c.id, "error", err)
+		}
+	}
 	close(c.ended)
 	c.raw.Close()
 }
@@ -287,10 +292,15 @@ func (c *conn) idleTimeout() time.Duration {
 	if c.has(clientInteractive) {
 		name = "interactive_timeout"
 	}
-	if seconds, err := strconv.ParseInt(strings.TrimSpace(c.session.Setting(name)), 10, 64); err == nil && seconds > 0 && seconds < 1<<31 {
-		return min(time.Duration(seconds)*time.Second, c.server.options.IdleTimeout)
+	return c.seconds(name, c.server.options.IdleTimeout)
+}
+
+// seconds is a timeout that the session may shorten by a variable.
+func (c *conn) seconds(name string, most time.Duration) time.Duration {
+	if n, err := strconv.ParseInt(strings.TrimSpace(c.session.Setting(name)), 10, 64); err == nil && n > 0 && n <= int64(most/time.Second) {
+		return time.Duration(n) * time.Second
 	}
-	return c.server.options.IdleTimeout
+	return most
 }
 
 // commands runs commands until the connection ends.
@@ -346,6 +356,7 @@ func (c *conn) commands() {
 			return
 		}
 		idle.Reset(c.idleTimeout())
+		c.out.to.(*deadlineWriter).timeout = c.seconds("net_write_timeout", c.server.options.WriteTimeout)
 	}
 }
 
