@@ -120,12 +120,12 @@ func (t *Table) refresh(ctx context.Context) (*Snapshot, error) {
 	if err != nil || !same {
 		return nil, err
 	}
-	_, err = t.store.Stat(ctx, logFolder+protocol.CommitName(known.version+1))
-	if errors.Is(err, store.ErrNotFound) {
-		return known, nil
+	known, more, err := t.step(ctx, known)
+	if protocol.ClassOf(err) == "DELTA_LOG_FILE_NOT_FOUND" && ctx.Err() == nil {
+		return nil, nil
 	}
-	if err != nil {
-		return nil, storageError(named(protocol.CommitName(known.version+1)), err)
+	if err != nil || !more {
+		return known, err
 	}
 	l, err := list(ctx, t.store, known.version+1)
 	if err != nil {
@@ -149,6 +149,59 @@ func (t *Table) refresh(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	return snapshot, nil
+}
+
+// localSteps and remoteSteps are how many commits that followed are looked for by name before the log is listed. In a folder
+// a look costs next to nothing, and a listing as much as there are files: much for a writer that meets new commits every
+// time. Far away each look is a round trip, and the listing is one too.
+const (
+	localSteps  = 32
+	remoteSteps = 2
+)
+
+// step extends a snapshot by the next commits, and tells whether there are more of them than it reads.
+func (t *Table) step(ctx context.Context, known *Snapshot) (*Snapshot, bool, error) {
+	var state *state
+	limit := known.version + remoteSteps
+	segment := &Segment{}
+	for version := known.version + 1; ; version++ {
+		name := logFolder + protocol.CommitName(version)
+		info, err := t.store.Stat(ctx, name)
+		last := errors.Is(err, store.ErrNotFound)
+		if err != nil && !last {
+			return nil, false, storageError(name, err)
+		}
+		if last && state == nil {
+			return known, false, nil
+		}
+		if last || version > limit {
+			checksum := logFolder + protocol.ChecksumName(segment.Version)
+			if info, err := t.store.Stat(ctx, checksum); err == nil {
+				parsed, _ := protocol.ParseLogFile(protocol.ChecksumName(segment.Version))
+				segment.checksum = logFile{info, parsed}
+			}
+			snapshot, err := t.finish(ctx, segment, state, segment.commit.Name, segment.commit.FileInfo)
+			return snapshot, !last, err
+		}
+		commit, err := readActions(ctx, t.store, name, info.Size)
+		if err != nil {
+			return nil, false, err
+		}
+		if state == nil {
+			state = known.state.extend()
+			if _, err := t.store.Locate(ctx, name); err == nil {
+				limit = known.version + localSteps
+			}
+		}
+		commit.version = version
+		if err := state.applyCommit(commit); err != nil {
+			return nil, false, err
+		}
+		parsed, _ := protocol.ParseLogFile(protocol.CommitName(version))
+		info.Name = name
+		segment.Version, segment.commit = version, logFile{info, parsed}
+		segment.replayed = append(segment.replayed, segment.commit)
+	}
 }
 
 // unchanged tells whether the file that a snapshot hangs on is still the same.
