@@ -3,6 +3,7 @@ package duckgen_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,41 @@ func TestLiterals(t *testing.T) {
 		}
 		if typ != c.typ || value != c.text {
 			t.Errorf("%s is %s %q, want %s %q", text, typ, value, c.typ, c.text)
+		}
+		stream.Close()
+		// The same constant among many rows, which are printed in another way: every row and the NULL at the end must come back.
+		const n = 60
+		rows := make([][]expr.Expr, n+1)
+		for i := range n {
+			rows[i] = []expr.Expr{c.e, expr.Null(protocol.DataType{})}
+		}
+		rows[n] = []expr.Expr{expr.Null(c.e.Type()), expr.Null(protocol.DataType{})}
+		columns := []expr.OutputColumn{{Out: "c0", Type: c.e.Type()}, {Out: "c1"}}
+		many, _, err := duckgen.Print(&expr.Query{Body: &expr.Values{Rows: rows}, Columns: columns}, duckgen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err = in.Query(ctx, "SELECT min(typeof(c0)), CAST(count(*) AS VARCHAR), CAST(count(c0) AS VARCHAR), any_value(CAST(c0 AS VARCHAR)), CAST(count(DISTINCT CAST(c0 AS VARCHAR)) AS VARCHAR) FROM ("+many+")")
+		if err != nil {
+			t.Errorf("%s: %v", many, err)
+			continue
+		}
+		if batch, err = stream.Next(ctx); err != nil {
+			t.Errorf("%s: %v", many, err)
+			stream.Close()
+			continue
+		}
+		value = ""
+		if batch.Vector(3).Valid(0) {
+			value = batch.Vector(3).Text(0)
+		}
+		l, _ := c.e.(*expr.Literal)
+		present, distinct := "60", "1"
+		if l == nil || l.Value.Null {
+			present, distinct = "0", "0"
+		}
+		if got := []string{batch.Vector(0).Text(0), batch.Vector(1).Text(0), batch.Vector(2).Text(0), value, batch.Vector(4).Text(0)}; !slices.Equal(got, []string{c.typ, "61", present, c.text, distinct}) {
+			t.Errorf("%s among many rows: %q", c.text, got)
 		}
 		stream.Close()
 	}

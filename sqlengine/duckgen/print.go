@@ -229,6 +229,9 @@ func (p *printer) operand(body expr.Body) string {
 }
 
 func (p *printer) values(v *expr.Values) string {
+	if text, ok := constantRows(v); ok {
+		return text
+	}
 	rows := make([]string, len(v.Rows))
 	for i, row := range v.Rows {
 		cells := make([]string, len(row))
