@@ -124,6 +124,9 @@ func (c cell) given() bool { return c.from >= 0 || c.constant != nil }
 // rows builds the plan over the source: assignment, computed columns, checks.
 func (b *binding) rows(in *source, cells []cell) (*Plan, error) {
 	plan := &Plan{Explicit: true, Deterministic: !bind.VolatileQuery(in.query)}
+	for _, c := range in.with {
+		plan.Deterministic = plan.Deterministic && !c.Materialized
+	}
 	assigned := make([]bind.Item, len(cells))
 	for i, c := range cells {
 		f := b.schema.Fields[i]

@@ -61,7 +61,8 @@ type Identity struct {
 	// Generated is whether rows get new values: Base, Base+Step, ... in the order of the rows.
 	Generated  bool
 	Base, Step int64
-	// Count is how many rows get a new value; -1: as many as are written. The new high-water mark is Base + (Count-1) * Step.
+	// Count is how many rows get a new value; -1: at most as many as are written, of a MERGE those that it inserts. The new
+	// high-water mark is Base + (Count-1) * Step; gaps are allowed.
 	Count int64
 	// Explicit is whether rows may bring values of their own.
 	Explicit bool
