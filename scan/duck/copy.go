@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -17,6 +18,8 @@ type Copy struct {
 	Args []any
 	// Folder is where the files go. It must not exist: Instance.Copy makes it, and takes it away again if it fails.
 	Folder string
+	// FileBytes is the size at which another file is begun; 0 leaves that to no size.
+	FileBytes int64
 	// Options are further ones of COPY, as DuckDB writes them: "COMPRESSION zstd".
 	Options []string
 }
@@ -70,7 +73,10 @@ func (in *Instance) Copy(ctx context.Context, c Copy) (files []CopiedFile, err e
 			}
 		}
 	}()
-	options := append([]string{"FORMAT parquet", "RETURN_STATS"}, c.Options...)
+	if c.FileBytes <= 0 {
+		c.FileBytes = math.MaxInt64 // without a size DuckDB writes a file and no folder
+	}
+	options := append([]string{"FORMAT parquet", "RETURN_STATS", fmt.Sprintf("FILE_SIZE_BYTES %d", c.FileBytes)}, c.Options...)
 	sql := fmt.Sprintf("COPY (%s) TO %s (%s)", c.SQL, QuoteString(c.Folder), strings.Join(options, ", "))
 	stream, err := in.Query(ctx, sql, c.Args...)
 	if err != nil {

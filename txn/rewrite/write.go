@@ -157,7 +157,7 @@ func (w *writer) copy(ctx context.Context) (copied []duck.CopiedFile, err error)
 			return nil, err
 		}
 		copied, err = w.in.Copy(ctx, duck.Copy{
-			SQL: w.layout.sql(w.rows.SQL, w.partitions, w.options.SortBy), Args: w.rows.Args, Folder: w.staging.local, Options: w.copyOptions(),
+			SQL: w.layout.sql(w.rows.SQL, w.partitions, w.options.SortBy), Args: w.rows.Args, Folder: w.staging.local, FileBytes: w.target, Options: w.copyOptions(),
 		})
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), syscall.ENAMETOOLONG.Error()) ||
 			!slices.ContainsFunc(w.partitions, func(k partitionKey) bool { return hasLongText(k.field.Type) }) {
@@ -169,7 +169,7 @@ func (w *writer) copy(ctx context.Context) (copied []duck.CopiedFile, err error)
 
 // copyOptions are those of COPY.
 func (w *writer) copyOptions() []string {
-	options := []string{fmt.Sprintf("ROW_GROUP_SIZE %d", rowGroupRows), fmt.Sprintf("FILE_SIZE_BYTES %d", w.target), w.codec.option}
+	options := []string{fmt.Sprintf("ROW_GROUP_SIZE %d", rowGroupRows), w.codec.option}
 	if version := w.config.Property("delta.parquet.format.version"); strings.HasPrefix(version, "2.") {
 		options = append(options, "PARQUET_VERSION V2")
 	}

@@ -425,6 +425,21 @@ func TestStorageFaults(t *testing.T) {
 	}
 }
 
+// TestPlacingFails: a folder for one of the partitions cannot be made, when the files of others are in their places already.
+func TestPlacingFails(t *testing.T) {
+	tt := newTable(t, openInstance(t), field("v", `"long"`)+","+field("p", `"long"`), []string{"p"}, nil)
+	if err := os.WriteFile(filepath.Join(tt.dir, "p=7"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := tt.tryWrite(context.Background(), Rows{SQL: "SELECT i AS c0, i % 10 AS c1 FROM range(100) t(i)"}, Options{})
+	if protocol.ClassOf(err) != "DELTASQL_STORAGE" {
+		t.Errorf("%v", err)
+	}
+	if files := tt.dataFiles(); !slices.Equal(files, []string{"p=7"}) {
+		t.Errorf("files are left: %q", files)
+	}
+}
+
 // TestFullDisk needs a small file system, whose folder the environment names: the test is skipped without.
 func TestFullDisk(t *testing.T) {
 	small := os.Getenv("DELTASQL_SMALL_DISK")
