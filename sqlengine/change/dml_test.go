@@ -87,6 +87,11 @@ func changes(t *testing.T, in *duck.Instance, sql string, w world, dialect expr.
 		c, err = change.Delete(t.Context(), s, to, opts)
 	case *parse.Merge:
 		c, err = change.Merge(t.Context(), s, to, opts)
+	case *parse.Insert:
+		var plan *change.Plan
+		if plan, err = change.Insert(t.Context(), s, to, opts); err == nil {
+			c = plan.Removed
+		}
 	default:
 		t.Fatalf("%s is %T", sql, s)
 	}
@@ -149,6 +154,19 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+func TestReplaceOn(t *testing.T) {
+	in := instance(t)
+	w := made(t, [3]string{"t", "id int; k int", "(1, 10), (2, 20), (3, 20), (4, NULL)"}, [3]string{"u", "id int; k int", "(7, 20), (8, 20), (9, NULL)"})
+	checkChanges(t, in, w, expr.Spark,
+		"INSERT INTO t AS a REPLACE ON a.k = b.k (SELECT * FROM u) AS b", "D f0:1 / D f1:0",
+		"INSERT INTO t AS a REPLACE ON a.k <=> b.k (SELECT * FROM u) AS b", "D f0:1 / D f1:0 / D f1:1",
+		"WITH c AS (SELECT 1 AS id, 2 AS k) INSERT INTO t AS a REPLACE ON a.id = b.id (SELECT * FROM c) AS b", "D f0:0",
+		"INSERT INTO t AS a REPLACE ON a.k = nope (SELECT * FROM u) AS b", "[UNRESOLVED_COLUMN.WITH_SUGGESTION]",
+		"INSERT INTO t AS a REPLACE ON k = 1 (SELECT * FROM u) AS b", "[AMBIGUOUS_REFERENCE]",
+		"INSERT INTO t AS a REPLACE ON a.k = b.k (SELECT id, CAST(rand() AS INT) AS k FROM u) AS b", "[UNSUPPORTED_FEATURE]",
+	)
+}
+
 func TestUpdate(t *testing.T) {
 	in := instance(t)
 	w := made(t, [3]string{"t", "id int not null; a int default 42; b int; s varchar(4)", "(1, 10, 1, 'x'), (2, 20, 2, 'y'), (3, 30, 3, 'x'), (4, NULL, 4, NULL)"},
@@ -189,6 +207,10 @@ func TestUpdate(t *testing.T) {
 		"UPDATE t SET id = 3, twice = 6", "U f0:0 3 6 1",
 		"UPDATE t SET k = 3", "[DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED]",
 	)
+	_, c, err := changes(t, in, "UPDATE t SET id = 50", computed, expr.Spark, nil)
+	if err != nil || fmt.Sprint(c.Done) != "[Identity(k) Generated(twice)]" || len(c.Identity) != 0 || !c.Updates || c.Deletes || c.Inserts {
+		t.Errorf("%+v %v", c, err)
+	}
 }
 
 func TestMerge(t *testing.T) {

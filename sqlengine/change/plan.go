@@ -51,6 +51,8 @@ type Plan struct {
 	// Using are the columns of INSERT ... REPLACE USING, indices into the schema: rows of the table that are equal in all of them to
 	// a row of Query (NULL equals nothing) are deleted.
 	Using []int
+	// Removed are the rows that INSERT ... REPLACE ON deletes; nil without it.
+	Removed *Changes
 
 	values *expr.Relation // the table's columns before they are checked
 }

@@ -17,7 +17,7 @@ func (b *binding) replaced(s *parse.Insert, plan *Plan, in *source) error {
 	case s.ReplaceUsing != nil:
 		return b.replaceUsing(s, plan, in)
 	case s.ReplaceOn != nil:
-		return fail("UNSUPPORTED_FEATURE", s.Pos, "INSERT ... REPLACE ON is not supported").WithHint("use REPLACE USING, or MERGE")
+		return b.replaceOn(s, plan)
 	}
 	return nil
 }
@@ -42,6 +42,59 @@ func (b *binding) replaceWhere(s *parse.Insert, plan *Plan) error {
 	}
 	plan.Replace, err = b.build.Condition(s.ReplaceWhere, bind.Over(plan.Target, b.table.Name...))
 	return err
+}
+
+// replaceOn binds the rows of the table that match some row of the source. The source runs a second time for that, so it must give the
+// same rows again.
+func (b *binding) replaceOn(s *parse.Insert, plan *Plan) error {
+	if !plan.Deterministic {
+		return fail("UNSUPPORTED_FEATURE", s.Pos, "the data of INSERT ... REPLACE ON must be deterministic, since it is read twice").
+			WithHint("store the data in a table first")
+	}
+	if b.table.Source == nil {
+		return protocol.NewError(protocol.ClassInternal, "REPLACE ON needs the snapshot of %s", b.table.shown())
+	}
+	target, err := b.build.Scan(bind.Resolved{Source: b.table.Source}, b.table.shown(), s.Pos)
+	if err != nil {
+		return err
+	}
+	again, err := b.source(s)
+	if err != nil {
+		return err
+	}
+	path := b.table.Name
+	if s.Alias != nil {
+		path = []string{s.Alias.Name}
+	}
+	var alias []string
+	if s.QueryAlias != nil {
+		alias = []string{s.QueryAlias.Name}
+	}
+	scope := bind.Over(target, path...)
+	on, err := b.build.Condition(s.ReplaceOn, scope.Beside(bind.Named(itemsOf(again.relation, 0, again.width), alias...)))
+	if err != nil {
+		return err
+	}
+	if err := onlyOfRow(on, "REPLACE ON"); err != nil {
+		return err
+	}
+	matches, err := b.build.Select(again.relation, []bind.Item{{Value: truthValue()}}, on, nil, nil, scope)
+	if err != nil {
+		return err
+	}
+	places, hasID, err := place(target)
+	if err != nil {
+		return err
+	}
+	items := append([]bind.Item{{Name: "action", Value: actionOf(DeleteRow)}}, places...)
+	plan.Removed = &Changes{Deletes: true, Target: target}
+	plan.Removed.places(0, hasID)
+	if plan.Removed.Query, err = b.build.Select(target, items, &expr.Exists{Typed: expr.Typed{Of: boolean}, Query: matches}, nil, nil, scope); err != nil {
+		return err
+	}
+	plan.Removed.Query.With = again.with
+	b.build.Finish(plan.Removed.Query)
+	return nil
 }
 
 // onlyOfRow refuses conditions that look beyond one row, or that would give another answer when asked again.
