@@ -180,7 +180,10 @@ func (p *placedFile) stat() (size, modifiedMillis int64, err error) {
 // place syncs the files, gives them their names, and syncs the folders that have changed (W1).
 func (w *writer) place(ctx context.Context, files []placedFile) error {
 	root := filepath.Dir(w.staging.local)
-	changed := map[string]bool{root: true, filepath.Dir(root): true}
+	changed := map[string]bool{root: true}
+	if w.tx.Snapshot() == nil {
+		changed[filepath.Dir(root)] = true // the table's folder is new
+	}
 	for i := range files {
 		folder := filepath.Join(root, filepath.FromSlash(path.Dir(files[i].name)))
 		for ; !changed[folder]; folder = filepath.Dir(folder) {
