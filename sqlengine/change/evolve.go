@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"strings"
 
 	"deltasql/protocol"
 	"deltasql/sqlengine/bind"
@@ -26,6 +27,51 @@ func Incoming(ctx context.Context, s *parse.Insert, t Table, opts Options) (out 
 		return b.incoming(in.query.Columns[:min(in.width, len(in.targets))], in.targets), nil
 	}
 	return b.incoming(in.query.Columns[:in.width], in.targets), nil
+}
+
+// IncomingMerge is Incoming for a MERGE: what its clauses assign directly, by name.
+func IncomingMerge(ctx context.Context, s *parse.Merge, t Table, opts Options) (out protocol.DataType, err error) {
+	defer bind.Catch(&err)
+	b := newBinding(ctx, t, opts, "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE")
+	if _, err := b.build.With(s.With, s.Recursive); err != nil {
+		return out, err
+	}
+	_, scope, err := b.build.From(s.Source)
+	if err != nil {
+		return out, err
+	}
+	var columns []expr.OutputColumn
+	seen := map[string]bool{}
+	add := func(name string, value expr.Expr) {
+		if key := strings.ToLower(name); !seen[key] {
+			seen[key] = true
+			columns = append(columns, expr.OutputColumn{Name: name, Type: value.Type()})
+		}
+	}
+	for _, w := range s.Whens {
+		if w.Star {
+			except := map[string]bool{}
+			for _, name := range w.Except {
+				except[strings.ToLower(name[len(name)-1].Name)] = true
+			}
+			for _, it := range scope.Items() {
+				if !except[strings.ToLower(it.Name)] {
+					add(it.Name, it.Value)
+				}
+			}
+			continue
+		}
+		for _, item := range w.Set {
+			column, plain := item.Value.(*parse.Column)
+			if !plain || len(item.Target) > 1 && !qualifies(t.Name, item.Target[:len(item.Target)-1]) && (s.Target.Alias == nil || len(item.Target) > 2 || !strings.EqualFold(item.Target[0].Name, s.Target.Alias.Name.Name)) {
+				continue
+			}
+			if value, err := b.build.Expression(column, scope); err == nil { // else a column of the target
+				add(item.Target[len(item.Target)-1].Name, value)
+			}
+		}
+	}
+	return b.incoming(columns, nil), nil
 }
 
 // incoming is the schema of columns that go to targets by position, those beyond them being new; nil targets match by name.
