@@ -34,6 +34,7 @@ type catalog struct {
 	root    string
 	files   store.Store // over root, for what the catalog itself keeps
 	parquet log.Parquet
+	wrap    func(folder string, files store.Store) store.Store // Options.Store; nil for none
 
 	mu     sync.Mutex // guards what follows
 	open   map[string]*list.Element
@@ -45,12 +46,22 @@ type openTable struct {
 	table *log.Table
 }
 
-func newCatalog(root string, parquet log.Parquet) (*catalog, error) {
-	files, err := store.NewLocal(root)
-	if err != nil {
+func newCatalog(root string, parquet log.Parquet, wrap func(string, store.Store) store.Store) (*catalog, error) {
+	c := &catalog{root: root, parquet: parquet, wrap: wrap, open: map[string]*list.Element{}, recent: list.New()}
+	var err error
+	if c.files, err = c.store(root); err != nil {
 		return nil, protocol.NewError("DELTASQL_STORAGE", "the catalog folder %s cannot be opened", root).WithCause(err)
 	}
-	return &catalog{root: root, files: files, parquet: parquet, open: map[string]*list.Element{}, recent: list.New()}, nil
+	return c, nil
+}
+
+// store opens a folder.
+func (c *catalog) store(folder string) (store.Store, error) {
+	files, err := store.NewLocal(folder)
+	if err != nil || c.wrap == nil {
+		return files, err
+	}
+	return c.wrap(folder, files), nil
 }
 
 // table gives the table in a folder, opened lazily: nothing is read here.
@@ -61,7 +72,7 @@ func (c *catalog) table(path string) (*log.Table, error) {
 		c.recent.MoveToFront(element)
 		return element.Value.(*openTable).table, nil
 	}
-	files, err := store.NewLocal(path)
+	files, err := c.store(path)
 	if err != nil {
 		return nil, protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be opened", path).WithCause(err)
 	}

@@ -30,7 +30,7 @@ func makeFolders(t *testing.T, names ...string) string {
 
 func openCatalog(t *testing.T, root string) *catalog {
 	t.Helper()
-	c, err := newCatalog(root, nil)
+	c, err := newCatalog(root, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

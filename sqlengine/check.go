@@ -6,7 +6,6 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/sqlengine/check"
-	"deltasql/txn/store"
 )
 
 // Check verifies a table's log and files without changing them, and reports each fault as it is found; package check says what is
@@ -24,7 +23,7 @@ func (s *Session) Check(ctx context.Context, name string, options check.Options,
 	if err != nil {
 		return err
 	}
-	files, err := store.NewLocal(folder)
+	files, err := s.engine.catalog.store(folder)
 	if err != nil {
 		return protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be opened", folder).WithCause(err)
 	}

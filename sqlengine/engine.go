@@ -12,6 +12,7 @@ import (
 	"deltasql/protocol"
 	"deltasql/scan/duck"
 	"deltasql/sqlengine/expr"
+	"deltasql/txn/store"
 
 	"github.com/google/uuid"
 )
@@ -29,7 +30,10 @@ type Options struct {
 	Roots      []string         // folders that paths in statements must lie in; empty: any path
 	MaxRunning int              // statements that may run at once, others wait; 0: four a CPU, at least 16
 	Clock      func() time.Time // nil: time.Now
-	TestNow    time.Time        // the clock at the engine's start for sessions with deltasql_test_clock on; zero: the real one
+	// Store is given each store that the engine opens, a table's or the catalog's, with its folder, and gives the one that is used: one
+	// that counts, delays or fails calls. Data files are read and written by DuckDB, at the path that Locate answers. nil: as it is.
+	Store   func(folder string, files store.Store) store.Store
+	TestNow time.Time // the clock at the engine's start for sessions with deltasql_test_clock on; zero: the real one
 }
 
 // Engine answers statements over one catalog. It is safe for concurrent use.
@@ -67,7 +71,7 @@ func Open(options Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{options: options, leftovers: map[string]bool{}, started: options.Clock(), running: make(chan struct{}, options.MaxRunning)}
-	if e.catalog, err = newCatalog(root, duckParquet{e}); err != nil {
+	if e.catalog, err = newCatalog(root, duckParquet{e}, options.Store); err != nil {
 		return nil, err
 	}
 	if e.roots, err = fenceRoots(options.Roots); err != nil {

@@ -11,7 +11,6 @@ import (
 	"deltasql/protocol"
 	"deltasql/sqlengine/parse"
 	"deltasql/txn/log"
-	"deltasql/txn/store"
 )
 
 // temporaryTables are the temporary tables of one session: Delta tables in a folder of the session's own, below the engine's folder
@@ -68,7 +67,7 @@ func (s *Session) newTemporary(database, name string, parquet log.Parquet) (targ
 	}
 	own.made++
 	t := target{database: database, name: name, path: filepath.Join(own.folder, strconv.Itoa(own.made))}
-	files, err := store.NewLocal(t.path)
+	files, err := s.engine.catalog.store(t.path)
 	if err != nil {
 		return target{}, failed(err)
 	}
