@@ -156,6 +156,9 @@ func (st *statement) changesOf(name string, v userValue) ([]newValue, error) {
 // warnOfSettings tells of settings that clients send as a matter of course and that do here less than their names say.
 func (st *statement) warnOfSettings(changes []newValue) {
 	for _, c := range changes {
+		if v := variableIndex[strings.ToLower(c.name)]; v != nil && v.idle && !c.reset && c.text != v.initial {
+			st.warn(warningIgnored, "%s has no effect here: %s", v.name, v.help)
+		}
 		switch lower := strings.ToLower(c.text); strings.ToLower(c.name) {
 		case "deltasql_mysql_compare":
 			if on, err := parseBoolean(lower); err == nil && on && !st.mysql() {

@@ -19,13 +19,15 @@ type variable struct {
 	conf    string // Spark's key, "" where there is none
 	initial string
 	integer bool // shown as a number by @@name
+	boolean bool // shown as ON or OFF by SHOW VARIABLES
 	fixed   bool // cannot be set
+	idle    bool // can be set, without an effect: a warning says so
 	help    string
 	check   func(text string) error // nil: any text
 }
 
-// variables is every setting of a session. Settings that rule only writing come with the statements that write.
-var variables = []variable{
+// ownVariables are the settings that deltasql means something by. Settings that rule only writing come with the statements that write.
+var ownVariables = []variable{
 	{name: "deltasql_dialect", initial: "auto", check: oneOf("auto", "mysql", "spark"), help: "which dialect decides where MySQL and Spark differ; auto is the door's own"},
 	{name: "deltasql_mysql_compare", initial: "off", check: isBoolean, help: "in the MySQL dialect, case- and accent-insensitive comparison of strings, as its default collation"},
 	{name: "deltasql_as_of", initial: "", check: nil, help: "reads every table as of this version number or time; empty for the latest"},
@@ -46,7 +48,7 @@ var variables = []variable{
 	{name: "time_zone", conf: "spark.sql.session.timezone", initial: "UTC", check: isTimeZone, help: "the zone in which times are read and shown"},
 	{name: "sql_mode", initial: "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,PIPES_AS_CONCAT", check: isSQLMode, help: "MySQL's modes, for the MySQL dialect; sqlModes says which matter"},
 	{name: "spark.sql.ansi.enabled", initial: "true", check: isAlwaysTrue, help: "always true: overflow and bad casts are errors"},
-	{name: "autocommit", initial: "1", integer: true, check: isBoolean, help: "every statement is its own transaction"},
+	{name: "autocommit", initial: "1", boolean: true, integer: true, check: isBoolean, help: "every statement is its own transaction"},
 	{name: "character_set_client", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "character_set_connection", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "character_set_results", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
@@ -199,7 +201,11 @@ func (s *settings) reset(name string) error {
 func (s *settings) all() [][2]string {
 	var out [][2]string
 	for i := range variables {
-		out = append(out, [2]string{variables[i].name, s.get(variables[i].name)})
+		text := s.get(variables[i].name)
+		if variables[i].boolean {
+			text = map[bool]string{true: "ON", false: "OFF"}[s.on(variables[i].name)]
+		}
+		out = append(out, [2]string{variables[i].name, text})
 	}
 	s.mu.Lock()
 	for name, text := range s.conf {

@@ -16,7 +16,7 @@ func TestShowWhere(t *testing.T) {
 	if err != nil || len(rows) != 2 {
 		t.Errorf("%v %v", rows, err)
 	}
-	want(t, s, "SHOW VARIABLES WHERE Variable_name = 'autocommit'", `["autocommit","1"]`)
+	want(t, s, "SHOW VARIABLES WHERE Variable_name = 'autocommit'", `["autocommit","ON"]`)
 	refuse(t, s, "SHOW TABLES WHERE nope = 1", "UNRESOLVED_COLUMN.WITH_SUGGESTION")
 }
 

@@ -93,17 +93,13 @@ func (c *conn) exchange(account *Account, method string, response []byte) (ok, u
 	return c.exchangeSHA2(account, response)
 }
 
-// switchMethod asks the client for another method, with a nonce of its own.
+// switchMethod asks the client for another method. The nonce stays that of the greeting, as in MySQL: clients mix it with the password
+// of COM_CHANGE_USER whatever has been switched before.
 func (c *conn) switchMethod(method string) ([]byte, error) {
-	nonce, err := newNonce()
-	if err != nil {
-		return nil, err
-	}
-	c.nonce = nonce
 	c.out.begin()
 	c.out.out = append(append(append(c.out.out, 0xfe), method...), 0)
 	if method != methodClear {
-		c.out.out = append(append(c.out.out, nonce...), 0)
+		c.out.out = append(append(c.out.out, c.nonce...), 0)
 	}
 	return c.ask()
 }

@@ -48,12 +48,15 @@ func columnsOf(infos []sqlengine.ColumnInfo, dialect expr.Dialect) []column {
 }
 
 func columnOf(info sqlengine.ColumnInfo, dialect expr.Dialect) column {
-	c := column{name: info.Name, of: info.Type, charset: charsetBinary, flags: flagBinary, digits: info.Digits}
+	c := column{name: info.Name, of: info.Type, charset: charsetBinary, digits: info.Digits}
 	if dialect != expr.MySQL {
 		c.digits = allDigits
 	}
 	if !info.Nullable {
 		c.flags |= flagNotNull
+	}
+	if !isNumber(info.Type.Kind) { // as in MySQL; a client may take a boolean that is flagged binary for bytes
+		c.flags |= flagBinary
 	}
 	integer := func(kind uint8, length uint32, binary appendFunc) {
 		c.kind, c.length, c.text, c.binary = kind, length, textInteger, binary
@@ -116,6 +119,10 @@ func columnOf(info sqlengine.ColumnInfo, dialect expr.Dialect) column {
 		}
 	}
 	return c
+}
+
+func isNumber(kind protocol.Kind) bool {
+	return kind >= protocol.KindBoolean && kind <= protocol.KindDecimal
 }
 
 // written makes the column one of text.

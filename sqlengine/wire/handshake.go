@@ -147,7 +147,7 @@ func (c *conn) shakeHands() (hello, error) {
 		if err := secured.Handshake(); err != nil {
 			return h, fmt.Errorf("TLS: %w", err)
 		}
-		c.net, c.in.from, c.out.to, c.secure = secured, secured, deadlineWriter{secured, c.server.options.WriteTimeout}, true
+		c.net, c.in.from, c.out.to, c.secure = secured, secured, &deadlineWriter{secured, c.server.options.WriteTimeout}, true
 		if payload, err = c.read(maxHello); err != nil {
 			return h, err
 		}
@@ -182,7 +182,7 @@ type deadlineWriter struct {
 	timeout time.Duration
 }
 
-func (w deadlineWriter) Write(data []byte) (int, error) {
+func (w *deadlineWriter) Write(data []byte) (int, error) {
 	if w.timeout > 0 {
 		if err := w.to.SetWriteDeadline(time.Now().Add(w.timeout)); err != nil {
 			return 0, err

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -320,7 +321,7 @@ func readBinaryRow(payload []byte, columns []sentColumn) []string {
 			kind := parameterType{kind: column.kind}
 			value, _ := readParameter(&in, kind)
 			size := 64
-			if column.kind == typeFloat {
+			if column.kind == typeFloat && math.Abs(value.Value.Float) < nearMaxFloat {
 				size = 32
 			}
 			row[i] = string(appendFloat(nil, value.Value.Float, size))

@@ -21,11 +21,14 @@ func textFloat(_ *rowWriter, out []byte, v *duck.Vector, row int, c *column) ([]
 	}
 	at := len(out)
 	size := 64
-	if c.of.Kind == protocol.KindFloat {
+	if c.of.Kind == protocol.KindFloat && math.Abs(f) < nearMaxFloat {
 		size = 32
 	}
 	return measured(appendFloat(append(out, 0), f, size), at), true
 }
+
+// nearMaxFloat is below the one FLOAT whose shortest text, read as a DOUBLE, is no FLOAT any more: some clients refuse that.
+const nearMaxFloat = 3.4028234e38
 
 // appendFloat writes the shortest text that reads back as the same number, without an exponent from 1e-15 up to 1e15, as MySQL does.
 func appendFloat(out []byte, f float64, size int) []byte {
