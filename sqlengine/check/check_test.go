@@ -204,6 +204,8 @@ var damages = []struct {
 	{"the hint is cut", "checkpoints", false, func(c copied) { c.edit(c.find("_delta_log/_last_checkpoint", 0), half) }, []string{"_last_checkpoint: "}},
 	{"a checksum is wrong", "feed", false, func(c copied) { c.replace(c.find("_delta_log/*2.crc", 0), `"numFiles":2`, `"numFiles":4`) },
 		[]string{"2.crc: numFiles is 4, the commits say 2"}},
+	{"a histogram is wrong", "feed", false, func(c copied) { c.replace(c.find("_delta_log/*2.crc", 0), `"fileCounts":[2,`, `"fileCounts":[1,`) },
+		[]string{"2.crc: its histogram of file sizes differs from the commits"}},
 	{"a checksum is cut", "feed", false, func(c copied) { c.edit(c.find("_delta_log/*2.crc", 0), half) }, []string{"2.crc: "}},
 	{"a vector's bytes are changed", "vectors", false, func(c copied) {
 		for n := range 2 {

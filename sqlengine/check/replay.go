@@ -224,6 +224,8 @@ func (r *replayedState) differences(s *log.Snapshot) []string {
 			say("the file %s has size %d there and %d in its commit", files.Path(i), files.Size(i), add.Size)
 		case !samePartition(add.PartitionValues, files.Add(i).PartitionValues):
 			say("the file %s has other partition values than in its commit", files.Path(i))
+		case !sameRowIDs(&add, files, i):
+			say("the file %s has other row ids than in its commit", files.Path(i))
 		}
 		seen[id] = true
 	}
@@ -249,6 +251,13 @@ func (r *replayedState) differences(s *log.Snapshot) []string {
 		say("other domains")
 	}
 	return found
+}
+
+func sameRowIDs(add *protocol.AddFile, files *log.Files, i int) bool {
+	same := func(want *int64, got int64, ok bool) bool { return (want != nil) == ok && (want == nil || *want == got) }
+	base, hasBase := files.BaseRowID(i)
+	version, hasVersion := files.DefaultRowCommitVersion(i)
+	return same(add.BaseRowID, base, hasBase) && same(add.DefaultRowCommitVersion, version, hasVersion)
 }
 
 func sameMetadata(a, b *protocol.Metadata) bool {
@@ -277,62 +286,4 @@ func samePartition(a, b map[string]*string) bool {
 	return maps.EqualFunc(a, b, func(x, y *string) bool {
 		return x == y || x != nil && y != nil && *x == *y || (x == nil || *x == "") && (y == nil || *y == "")
 	})
-}
-
-// checkChecksum compares a .crc file with the state of its version.
-func (c *checker) checkChecksum(ctx context.Context, name string, s *replayedState) error {
-	data, err := c.target.Files.Read(ctx, name, maxChecksumBytes)
-	if errors.Is(err, store.ErrTooLarge) {
-		return nil
-	}
-	if err != nil {
-		return c.failed(ctx, name, err)
-	}
-	sum, err := protocol.ParseVersionChecksum(data)
-	if err != nil {
-		return c.failed(ctx, name, err)
-	}
-	var bytes, vectors, deleted int64
-	for _, add := range s.files {
-		bytes += add.Size
-		if add.DeletionVector != nil {
-			vectors++
-			deleted += add.DeletionVector.Cardinality
-		}
-	}
-	compare := func(what string, says *int64, is int64) {
-		if says != nil && *says != is {
-			c.fault(name, "%s is %d, the commits say %d", what, *says, is)
-		}
-	}
-	compare("numFiles", &sum.NumFiles, int64(len(s.files)))
-	compare("tableSizeBytes", &sum.TableSizeBytes, bytes)
-	compare("numDeletionVectors", sum.NumDeletionVectors, vectors)
-	compare("numDeletedRecords", sum.NumDeletedRecords, deleted)
-	if sum.InCommitTimestamp != nil && s.time != 0 {
-		compare("inCommitTimestamp", sum.InCommitTimestamp, s.time)
-	}
-	if sum.Protocol != nil && s.protocol != nil && !sum.Protocol.Equal(*s.protocol) {
-		c.fault(name, "it has another protocol than the commits")
-	}
-	if sum.Metadata != nil && s.metadata != nil && !sameMetadata(sum.Metadata, s.metadata) {
-		c.fault(name, "it has another metaData than the commits")
-	}
-	for _, txn := range sum.SetTransactions {
-		if known, ok := s.txns[txn.AppID]; !ok || known.Version != txn.Version {
-			c.fault(name, "the transaction of application %s differs from the commits", txn.AppID)
-		}
-	}
-	for _, domain := range sum.DomainMetadata {
-		if known, ok := s.domains[domain.Domain]; !domain.Removed && (!ok || known != domain) {
-			c.fault(name, "the domain %s differs from the commits", domain.Domain)
-		}
-	}
-	for _, add := range sum.AllFiles {
-		if _, live := s.files[identityOf(add.Path, add.DeletionVector)]; !live {
-			c.fault(name, "it lists the file %s, which the commits do not have", add.Path)
-			break
-		}
-	}
-	return nil
 }
