@@ -42,6 +42,8 @@ type Options struct {
 	SortBy []string
 	// Tags are put on every file.
 	Tags map[string]string
+	// Apart makes Rewrite put the rows of each file into files of their own.
+	Apart bool
 	// ClusteringProvider is the implementation that clustered the rows, if one did.
 	ClusteringProvider string
 }
@@ -60,7 +62,22 @@ type Bounds struct{ Min, Max int64 }
 
 // Write writes rows into new files of the transaction's table and stages these. Without rows it stages nothing. Where it fails
 // nothing is staged and no file is left; the error may be DuckDB's own, about the query.
+//
+// In a transaction that has change files, new rows are written into such files too.
 func Write(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows Rows, o Options) (*Written, error) {
+	savepoint := tx.Savepoint()
+	written, err := writeRows(ctx, in, tx, rows, o)
+	if err != nil || !o.DataChange || rows.ChangeType || len(written.Files) == 0 || !feedsAlready(tx) {
+		return written, err
+	}
+	if err := feedInserted(ctx, in, tx, written.Files); err != nil {
+		return nil, errors.Join(err, tx.RollbackTo(savepoint), removeNames(ctx, tx, storeNames(written)))
+	}
+	return written, nil
+}
+
+// writeRows is Write for rows of which the caller sees to it that readers of changes hear rightly.
+func writeRows(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows Rows, o Options) (*Written, error) {
 	w, err := newWriter(ctx, in, tx, rows, o)
 	if err != nil {
 		return nil, err
