@@ -108,6 +108,12 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.createTable(s)
 	case *parse.Insert:
 		return st.insert(s)
+	case *parse.LoadData:
+		return st.loadData(s)
+	case *parse.CopyInto:
+		return st.copyInto(s)
+	case *parse.CopyTo:
+		return st.copyTo(s)
 	case *parse.AlterTable:
 		return st.alterTable(s)
 	case *parse.CommentOn:

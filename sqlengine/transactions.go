@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,6 +130,12 @@ func (st *statement) commit() error {
 	committed, err := open.tx.Commit(st.ctx, joined(open.operations))
 	for _, text := range committed.Warnings {
 		st.warn(warningLog, "%s", text)
+	}
+	if err == nil && committed.AlreadyApplied {
+		if own, failure := st.ownApplied(open.tx.Table()); failure != nil || !own {
+			return errors.Join(failure, protocol.NewError("DELTA_CONCURRENT_TRANSACTION", "another COPY INTO has loaded some of the files meanwhile; nothing of the transaction was stored").
+				WithTable(open.target.shown()).WithHint("run the transaction again"))
+		}
 	}
 	return withTable(err, open.target)
 }

@@ -101,6 +101,16 @@ func Pairs(first, second string, pairs [][2]string) Table {
 	return Table{Columns: []Column{{Name: first, Type: typeString}, {Name: second, Type: typeString, Nullable: true}}, Rows: rowsOf(rows)}
 }
 
+// Counts is an answer of one row of numbers.
+func Counts(names []string, values ...int64) Table {
+	row := make([]any, len(values))
+	columns := make([]Column, len(values))
+	for i, v := range values {
+		row[i], columns[i] = v, Column{Name: names[i], Type: typeLong}
+	}
+	return Table{Columns: columns, Rows: rowsOf([][]any{row})}
+}
+
 // MatchLike tells whether a name matches the pattern of SHOW ... LIKE: Spark's patterns are alternatives divided by | in which *
 // is any text, MySQL's know % for any text and _ for one character; % is accepted in both. Matching ignores case.
 // The null pattern matches everything.

@@ -119,7 +119,10 @@ func (p *parser) copyTo(at Pos) Statement {
 	return c
 }
 
-// exportOptions reads (FORMAT parquet, HEADER, DELIMITER ','): an option without a value is true.
+// ListSeparator divides the names of an option of COPY TO that is a list of columns.
+const ListSeparator = "\x00"
+
+// exportOptions reads (FORMAT parquet, HEADER, DELIMITER ',', PARTITION_BY (a, b)): an option without a value is true.
 func (p *parser) exportOptions() []Property {
 	p.expect("(")
 	var list []Property
@@ -131,6 +134,12 @@ func (p *parser) exportOptions() []Property {
 			option.Value = p.stringText()
 		case t.kind == tokNumber || t.kind == tokWord || t.kind == tokQuoted:
 			option.Value = p.take().Name
+		case p.is("("):
+			var names []string
+			for _, name := range p.names() {
+				names = append(names, name[len(name)-1].Name)
+			}
+			option.Value = strings.Join(names, ListSeparator)
 		}
 		list = append(list, option)
 		if !p.accept(",") {
