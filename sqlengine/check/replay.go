@@ -254,7 +254,9 @@ func (r *replayedState) differences(s *log.Snapshot) []string {
 }
 
 func sameRowIDs(add *protocol.AddFile, files *log.Files, i int) bool {
-	same := func(want *int64, got int64, ok bool) bool { return (want != nil) == ok && (want == nil || *want == got) }
+	same := func(want *int64, got int64, ok bool) bool {
+		return (want != nil) == ok && (want == nil || *want == got)
+	}
 	base, hasBase := files.BaseRowID(i)
 	version, hasVersion := files.DefaultRowCommitVersion(i)
 	return same(add.BaseRowID, base, hasBase) && same(add.DefaultRowCommitVersion, version, hasVersion)
