@@ -50,10 +50,11 @@ type Changes struct {
 	// Args are the values of its parameters, the first of which is $1.
 	Args                                  []any
 	HasOld, HasNew, HasRowIDs, HasDiffers bool
-	// AllowRepeatedDeletes lets a row come several times where every time it is deleted. Otherwise, and for all other rows, that is an
-	// error of the class Repeated; empty is DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE.
-	AllowRepeatedDeletes bool
-	Repeated             protocol.Class
+	// A row that comes several times is an error of the class Repeated, empty for
+	// DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE. AllowRepeatedDeletes lets it pass where the row is deleted every
+	// time, and AllowRepeated always: then any one of its changes counts.
+	AllowRepeatedDeletes, AllowRepeated bool
+	Repeated                            protocol.Class
 	// ChangeFiles wants change files also where deleted rows and inserted rows would be told by vectors and new files, as the reference
 	// has it for MERGE.
 	ChangeFiles bool
@@ -90,7 +91,6 @@ type application struct {
 	feeds    bool // the table feeds changes
 
 	table     string // DuckDB's, of the changed rows; "" where there is none
-	repeated  bool   // some rows to delete came several times
 	touched   map[int32]*touched
 	savepoint *txn.Savepoint
 	names     []string // files that were written, on the store
@@ -221,6 +221,33 @@ func (a *application) collect(ctx context.Context) error {
 		}
 		from, args = a.table, nil
 	}
+	if err := a.collectFrom(ctx, from, args); err != nil {
+		return err
+	}
+	again, err := a.checkRepeated()
+	if err != nil {
+		return err
+	}
+	if again && a.table != "" {
+		sql := fmt.Sprintf(`DELETE FROM %[1]s WHERE file IS NOT NULL AND rowid NOT IN (SELECT min(rowid) FROM %[1]s WHERE file IS NOT NULL GROUP BY file, "row")`, a.table)
+		if err := a.in.Exec(ctx, sql); err != nil {
+			return err
+		}
+		a.touched, a.applied = map[int32]*touched{}, &Applied{}
+		if err := a.collectFrom(ctx, from, args); err != nil {
+			return err
+		}
+	}
+	for number, f := range a.touched {
+		if f.rows.IsEmpty() {
+			delete(a.touched, number) // all its rows are kept
+		}
+	}
+	return nil
+}
+
+// collectFrom reads where the changed rows lie.
+func (a *application) collectFrom(ctx context.Context, from string, args []any) error {
 	differs := "true"
 	if a.changes.HasDiffers {
 		differs = "differs"
@@ -233,7 +260,7 @@ func (a *application) collect(ctx context.Context) error {
 	for {
 		batch, err := stream.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
@@ -242,16 +269,6 @@ func (a *application) collect(ctx context.Context) error {
 			return err
 		}
 	}
-	stream.Close()
-	if err := a.checkRepeated(); err != nil {
-		return err
-	}
-	for number, f := range a.touched {
-		if f.rows.IsEmpty() {
-			delete(a.touched, number) // all its rows are kept
-		}
-	}
-	return nil
 }
 
 // collectBatch notes where the rows of a batch lie, and counts them.
@@ -317,15 +334,15 @@ func (a *application) collectBatch(batch *duck.Batch) error {
 	return nil
 }
 
-// checkRepeated refuses rows that came several times.
-func (a *application) checkRepeated() error {
+// checkRepeated refuses rows that came several times; again tells that there are some, which is allowed.
+func (a *application) checkRepeated() (again bool, err error) {
 	for _, number := range a.numbers() {
 		f := a.touched[number]
 		if f.given == int64(f.rows.GetCardinality()+f.kept.GetCardinality()) && !f.rows.Intersects(f.kept) {
 			continue
 		}
-		if a.changes.AllowRepeatedDeletes && f.updated.IsEmpty() && f.kept.IsEmpty() {
-			a.repeated = true
+		if a.changes.AllowRepeated || a.changes.AllowRepeatedDeletes && f.updated.IsEmpty() && f.kept.IsEmpty() {
+			again = true
 			continue
 		}
 		class := a.changes.Repeated
@@ -333,10 +350,10 @@ func (a *application) checkRepeated() error {
 			class = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 		}
 		table := a.tx.Table().Name()
-		return protocol.NewError(class, "a row of the table %s would be changed by more than one row of the source, and it is open which of them counts", table).
+		return false, protocol.NewError(class, "a row of the table %s would be changed by more than one row of the source, and it is open which of them counts", table).
 			WithTable(table).WithHint("make the source have one row for each row that it matches; the row is in the data file %s", a.snapshot.Files().Path(int(number)))
 	}
-	return nil
+	return again, nil
 }
 
 // numbers are the touched files, ascending.

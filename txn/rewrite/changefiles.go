@@ -44,7 +44,7 @@ func (a *application) feed(ctx context.Context, rewrites bool) error {
 			return err
 		}
 	}
-	if a.changes.HasOld && !a.repeated {
+	if a.changes.HasOld {
 		if deletes || a.applied.Updated > 0 {
 			kind := fmt.Sprintf("CASE WHEN %s THEN '%s' ELSE '%s' END", actionIn(Delete, DeleteBySource), deleteChange, preimageChange)
 			f.parts = append(f.parts, a.changeRows("old", kind, Delete, DeleteBySource, Update, UpdateBySource))

@@ -65,9 +65,12 @@ type Bounds struct{ Min, Max int64 }
 //
 // In a transaction that has change files, new rows are written into such files too.
 func Write(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows Rows, o Options) (*Written, error) {
+	if !o.DataChange || rows.ChangeType || !feedsAlready(tx) {
+		return writeRows(ctx, in, tx, rows, o)
+	}
 	savepoint := tx.Savepoint()
 	written, err := writeRows(ctx, in, tx, rows, o)
-	if err != nil || !o.DataChange || rows.ChangeType || len(written.Files) == 0 || !feedsAlready(tx) {
+	if err != nil || len(written.Files) == 0 {
 		return written, err
 	}
 	if err := feedInserted(ctx, in, tx, written.Files); err != nil {
