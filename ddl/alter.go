@@ -51,7 +51,8 @@ type Check struct {
 // Alter makes one Change of all actions of a statement: all or nothing, in their order, each seeing the ones before it.
 // Existing dependants block: a CHECK or a generated column that refers to a column that is dropped, renamed or retyped.
 //
-// A Change that would leave the table as it is has neither Protocol nor Metadata nor Domains, and is not committed.
+// A Change that would leave the table as it is has neither Protocol nor Metadata nor Domains, and is not committed, except
+// where the reference makes a version nonetheless (committedAnyway).
 //
 // In history one action has the name and the parameters that the reference gives it. Several actions of one kind share
 // them where the reference has a form for it: ADD COLUMNS, DROP COLUMNS, CHANGE COLUMNS, SET and UNSET TBLPROPERTIES.
@@ -218,11 +219,19 @@ func (a *alteration) finish() (*Change, error) {
 	}
 	if change.Empty() {
 		// Nothing would be written, so there is nothing to prepare or to look at either.
-		return &Change{Warnings: a.warnings}, nil
+		change = &Change{Warnings: a.warnings}
+		if len(a.entries) != 1 || !committedAnyway[a.entries[0].operation] {
+			return change, nil
+		}
+		change.Metadata = &m
 	}
 	change.Operation = a.operation(config)
 	return change, nil
 }
+
+// committedAnyway are the operations that make a version, with the metadata as they were, also where they change nothing: the
+// reference has it so, and who counts on a version finds it.
+var committedAnyway = map[string]bool{"CHANGE COLUMN": true, "UNSET TBLPROPERTIES": true, "DROP CONSTRAINT": true}
 
 // update hands the metadata to UpdateMetadata. Where column mapping goes, the table counts as one that never had it: its
 // columns, properties and files come without in this very commit.

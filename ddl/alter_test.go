@@ -3,6 +3,7 @@ package ddl
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -497,8 +498,14 @@ func TestNothingChanges(t *testing.T) {
 		SetProperties{Properties: props{"delta.feature.appendOnly": "supported"}},
 		SetComment{},
 	} {
-		if c, err := Alter(s, []Action{action}, Dependencies{}, freshEnv()); err != nil || !c.Empty() || c.Operation.Name != "" {
+		anyway := i >= 1 && i <= 9 // the reference makes a version of these
+		c, err := Alter(s, []Action{action}, Dependencies{}, freshEnv())
+		if err != nil || c.Empty() == anyway || (c.Operation.Name != "") != anyway || c.Protocol != nil {
 			t.Errorf("%d: %v %+v", i, err, c)
+			continue
+		}
+		if anyway && !reflect.DeepEqual(*c.Metadata, s.Config.Metadata) {
+			t.Errorf("%d: %+v, want %+v", i, *c.Metadata, s.Config.Metadata)
 		}
 	}
 }

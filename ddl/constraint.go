@@ -73,6 +73,7 @@ func (s DropConstraint) apply(a *alteration) error {
 	}
 	if s.IfExists {
 		a.warn("there is no constraint " + s.Name)
+		a.record(entry{operation: "DROP CONSTRAINT", parameters: []protocol.Parameter{textParameter("name", s.Name), textParameter("existed", "false")}})
 		return nil
 	}
 	return protocol.NewError("DELTA_CONSTRAINT_DOES_NOT_EXIST", "there is no constraint %s", s.Name).WithHint("DROP CONSTRAINT IF EXISTS passes over it")

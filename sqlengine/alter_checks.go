@@ -9,11 +9,19 @@ import (
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
 	"deltasql/txn"
-	"deltasql/txn/log"
 )
 
-// checkRows holds the rows that are there to what a change of the definition asks of them. The change then depends on every row.
-func (st *statement) checkRows(tx *txn.Transaction, view *log.Snapshot, t target, checks []ddl.Check) error {
+// checkRows holds the rows that are there to what a staged change of the definition asks of them, under the new definition. The
+// change then depends on every row.
+func (st *statement) checkRows(tx *txn.Transaction, t target, checks []ddl.Check) error {
+	if len(checks) == 0 {
+		return nil
+	}
+	view, err := tx.View()
+	if err != nil {
+		return err
+	}
+	st.pins[t.path+"\x00"+momentKey(nil)] = view
 	for _, check := range checks {
 		tx.ReadAll()
 		if view.Files().Len() == 0 {

@@ -85,10 +85,10 @@ func (st *statement) alter(t target, table *log.Table, make func(view *log.Snaps
 			if before = made.Before; len(before) > 0 {
 				return nil, nil
 			}
-			if err := st.checkRows(tx, view, t, made.Checks); err != nil {
+			if err := st.stage(tx, made); err != nil {
 				return nil, err
 			}
-			if err := st.stage(tx, made); err != nil {
+			if err := st.checkRows(tx, t, made.Checks); err != nil {
 				return nil, err
 			}
 			if err := st.rewriteFiles(tx, view, made.Rewrite); err != nil {

@@ -30,6 +30,11 @@ type scanned struct {
 
 // explainStatement answers EXPLAIN: one text column, plan, a line a row.
 func (st *statement) explainStatement(s *parse.Explain) (*Result, error) {
+	if alter, ok := s.Statement.(*parse.AlterTable); ok && len(alter.Actions) == 1 {
+		if drop, ok := alter.Actions[0].(*parse.DropFeature); ok {
+			return st.explainDrop(alter.Name, drop)
+		}
+	}
 	query, ok := s.Statement.(*parse.QueryStatement)
 	if !ok {
 		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "EXPLAIN is only supported for queries")

@@ -119,7 +119,7 @@ func (st *statement) insertRows(tx *txn.Transaction, source *insertion) (inserte
 	if err != nil {
 		return inserted{}, err
 	}
-	if err := advance(tx, source.identity, written); err != nil {
+	if err := st.advance(tx, source.identity, written.Rows); err != nil {
 		return inserted{}, err
 	}
 	return inserted{files: written.Files, rows: written.Rows, bytes: written.Bytes}, nil
@@ -150,24 +150,6 @@ func (st *statement) progress() context.Context {
 	return st.ctx
 }
 
-// advance moves the high-water marks of identity columns behind what was generated.
-func advance(tx *txn.Transaction, identity []change.Identity, written *rewrite.Written) error {
-	last := map[protocol.LogicalName]int64{}
-	for _, id := range identity {
-		count := id.Count
-		if count < 0 {
-			count = written.Rows
-		}
-		if id.Generated && count > 0 {
-			last[tx.Config().Schema.Fields[id.Column].Name] = id.Base + (count-1)*id.Step
-		}
-	}
-	if len(last) == 0 {
-		return nil
-	}
-	return tx.AdvanceIdentity(last)
-}
-
 // insert is INSERT.
 func (st *statement) insert(s *parse.Insert) (*Result, error) {
 	t, table, err := st.changeTarget(s.Table, "INSERT")
@@ -181,16 +163,22 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		if s.Mode == parse.InsertReplace && tx.Config().Active("changeDataFeed") {
+			return st.replaceFed(tx, t, s, plan, result)
+		}
+		if s.Mode == parse.InsertOverwrite {
+			// Whole files go and whole files come: the log itself tells of it rightly.
+			source.done = append(source.done, txn.Duty{Kind: txn.ChangeRows}, txn.Duty{Kind: txn.RowIDs})
+		}
 		written, err := st.insertRows(tx, source)
 		if err != nil {
 			return nil, err
 		}
-		operation, err := st.replaced(tx, s, plan, written)
+		operation, err := st.replaced(tx, t, s, plan, written)
 		if err != nil {
 			return nil, err
 		}
 		result.Affected, result.LastInsertID = written.rows, firstGenerated(plan.Identity)
-		operation.Metrics = append(written.metrics(), operation.Metrics...)
 		return operation, nil
 	})
 	st.session.insertedID(result, err)
@@ -251,7 +239,7 @@ func (st *statement) changed(tx *txn.Transaction, t target) change.Table {
 	if t.name != "" {
 		name = []string{t.database, t.name}
 	}
-	return change.Table{Name: name, Config: tx.Config(), Source: newTableSource(t, st.pins[t.path+"\x00"+momentKey(nil)])}
+	return change.Table{Name: name, Config: st.reserved.config(tx.Config()), Source: newTableSource(t, st.pins[t.path+"\x00"+momentKey(nil)], true)}
 }
 
 // evolve gives the table the columns that incoming rows bring.
@@ -272,20 +260,22 @@ func (st *statement) evolve(tx *txn.Transaction, incoming protocol.DataType) err
 }
 
 // replaced stages what an INSERT removes and gives the operation.
-func (st *statement) replaced(tx *txn.Transaction, s *parse.Insert, plan *change.Plan, written inserted) (*txn.Operation, error) {
-	operation := &txn.Operation{Name: "WRITE", Parameters: []txn.Parameter{{Key: "mode", Value: json.RawMessage(`"Append"`)}}}
+func (st *statement) replaced(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan, written inserted) (*txn.Operation, error) {
+	operation := &txn.Operation{Name: "WRITE", Metrics: written.metrics()}
+	mode := "Overwrite"
+	var err error
 	switch s.Mode {
 	case parse.InsertInto:
+		mode = "Append"
 	case parse.InsertOverwrite:
-		operation.Parameters[0].Value = json.RawMessage(`"Overwrite"`)
-		if err := st.overwrite(tx, plan, written, operation); err != nil {
-			return nil, err
-		}
+		err = st.overwrite(tx, plan, written, operation)
+	case parse.InsertReplace:
+		err = st.replaceRows(tx, t, s, plan, written, operation)
 	default:
 		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "this form of INSERT is not supported by this version").At(s.Pos.Line, s.Pos.Column)
 	}
-	operation.Parameters = append(operation.Parameters, txn.Parameter{Key: "partitionBy", Value: json.RawMessage(`"[]"`)})
-	return operation, nil
+	operation.Parameters = append([]txn.Parameter{{Key: "mode", Value: protocol.JSONText(mode)}, {Key: "partitionBy", Value: protocol.JSONText("[]")}}, operation.Parameters...)
+	return operation, err
 }
 
 func (st *statement) dynamicOverwrite(tx *txn.Transaction) bool {

@@ -302,7 +302,7 @@ func fileSizes(files *log.Files) []int64 {
 // wanted splits the columns that a scan uses into those of the schema and hidden ones, with their names for the printer.
 func (s *tableSource) wanted(use *expr.Scan) (columns []int, hidden []scan.HiddenColumn, outs []string) {
 	fields := len(s.snapshot.Config().Schema.Fields)
-	all := scan.Hidden(s.snapshot.Config())
+	all := append(scan.Hidden(s.snapshot.Config()), scan.FileNumber)
 	for i, used := range use.Used {
 		switch {
 		case !used:

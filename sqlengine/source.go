@@ -8,6 +8,7 @@ import (
 	"deltasql/protocol"
 	"deltasql/scan"
 	"deltasql/sqlengine/bind"
+	"deltasql/sqlengine/change"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
 	"deltasql/stats"
@@ -24,7 +25,8 @@ type tableSource struct {
 // Columns are the table's columns in order, hidden ones last.
 func (s *tableSource) Columns() []expr.OutputColumn { return s.columns }
 
-func newTableSource(t target, snapshot *log.Snapshot) *tableSource {
+// newTableSource makes the source of a table. That of a table whose rows change numbers its files as well.
+func newTableSource(t target, snapshot *log.Snapshot, numbered bool) *tableSource {
 	s := &tableSource{target: t, snapshot: snapshot}
 	for _, field := range snapshot.Config().Schema.Fields {
 		char, _ := scan.CharLength(field)
@@ -35,6 +37,9 @@ func newTableSource(t target, snapshot *log.Snapshot) *tableSource {
 	for _, h := range scan.Hidden(snapshot.Config()) {
 		info := h.Info()
 		s.columns = append(s.columns, expr.OutputColumn{Name: "_metadata." + info.Name, Out: out(len(s.columns)), Type: info.Type, Nullable: true, Hidden: true})
+	}
+	if numbered {
+		s.columns = append(s.columns, expr.OutputColumn{Name: change.FileNumber, Out: out(len(s.columns)), Type: scan.FileNumber.Info().Type, Nullable: true, Hidden: true})
 	}
 	return s
 }
@@ -134,7 +139,7 @@ func (st *statement) Table(ctx context.Context, ref *parse.TableRef, asOf *bind.
 	if err != nil {
 		return bind.Resolved{}, at(withTable(err, t), ref.Name)
 	}
-	resolved := bind.Resolved{Source: newTableSource(t, snapshot)}
+	resolved := bind.Resolved{Source: newTableSource(t, snapshot, st.tx != nil && snapshot.Table() == st.tx.Table())}
 	if t.name != "" {
 		resolved.Name = []string{t.database, t.name}
 	}

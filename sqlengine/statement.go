@@ -36,6 +36,7 @@ type statement struct {
 	// tx is the change that the statement makes, while it makes it; changing is the table.
 	tx         *txn.Transaction
 	changing   target
+	reserved   reservation // identity values set aside for the next run of the change
 	parameters []Parameter // values of ?
 }
 
@@ -114,6 +115,14 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.copyInto(s)
 	case *parse.CopyTo:
 		return st.copyTo(s)
+	case *parse.Delete:
+		return st.deleteFrom(s)
+	case *parse.Update:
+		return st.update(s)
+	case *parse.Merge:
+		return st.merge(s)
+	case *parse.Truncate:
+		return st.truncate(s)
 	case *parse.AlterTable:
 		return st.alterTable(s)
 	case *parse.CommentOn:

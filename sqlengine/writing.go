@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"errors"
 	"strings"
 
 	"deltasql/ddl"
@@ -10,6 +11,9 @@ import (
 	"deltasql/txn"
 	"deltasql/txn/log"
 )
+
+// errReserveMore ends a run that made more identity values than were reserved for it.
+var errReserveMore = errors.New("more identity values are needed than were reserved")
 
 // maxReruns bounds how often a statement runs again because another writer used up the identity values it had made.
 const maxReruns = 50
@@ -67,10 +71,14 @@ func (st *statement) changeTable(t target, table *log.Table, do work) (txn.Commi
 	}
 	for run := 0; ; run++ {
 		committed, err := st.changeOnce(t, table, do)
-		if err == nil || run == maxReruns || !txn.MayRerun(err) || st.ctx.Err() != nil {
+		if err == nil || run == maxReruns || !txn.MayRerun(err) && !errors.Is(err, errReserveMore) || st.ctx.Err() != nil {
+			st.reserved = reservation{}
 			return committed, withTable(err, t)
 		}
 		clear(st.pins) // the whole statement reads anew
+		if err := st.reserve(table); err != nil {
+			return committed, withTable(err, t)
+		}
 	}
 }
 
@@ -146,7 +154,16 @@ func (st *statement) stage(tx *txn.Transaction, c *ddl.Change) error {
 
 // state is a table as package ddl sees it.
 func state(s *log.Snapshot) ddl.State {
-	return ddl.State{Config: s.Config(), Domains: s.Domains(), NumFiles: s.Files().Len(), NumVectors: s.Files().NumDeletionVectors(), Version: s.Version()}
+	tracked := true
+	for i := range s.Files().Len() {
+		_, id := s.Files().BaseRowID(i)
+		_, version := s.Files().DefaultRowCommitVersion(i)
+		if tracked = id && version; !tracked {
+			break
+		}
+	}
+	return ddl.State{
+		Tracked: tracked, Config: s.Config(), Domains: s.Domains(), NumFiles: s.Files().Len(), NumVectors: s.Files().NumDeletionVectors(), Version: s.Version()}
 }
 
 // removeAll stages the removal of every file of a snapshot.

@@ -1,37 +1,29 @@
 package change
 
 import (
+	"strings"
+
 	"deltasql/protocol"
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
 	"deltasql/txn"
-)
-
-// Action is what becomes of a row.
-type Action int8
-
-// The actions, as the column Changes.Action has them.
-const (
-	UpdateRow Action = iota
-	DeleteRow
-	InsertRow
-	// KeepRow is a row that a MERGE matched and that no clause changes. It is there because a second match of one row is an
-	// error whatever the clauses say.
-	KeepRow
+	"deltasql/txn/rewrite"
 )
 
 // Changes is a bound UPDATE, DELETE or MERGE. Its query is to be run once, into a table of its own: it reads the source of a MERGE once,
 // holds new rows to their duties, and everything that is written follows from its rows and from the files that they name.
 type Changes struct {
-	// Query gives a row for each row that is changed, added or (KeepRow) matched. Its first columns, c0 to c<Values-1>, are the
-	// table's logical columns with the new values, as in Plan.Query; NULL for DeleteRow and KeepRow.
+	// Query gives a row for each row that is changed, added or matched (rewrite.Keep, because a second match of one row is an error
+	// whatever the clauses say). Its first columns, c0 to c<Values-1>, are the table's logical columns with the new values, as in
+	// Plan.Query; NULL for rewrite.Delete and rewrite.Keep.
 	Query  *expr.Query
 	Values int // 0 for DELETE, which has no new values
-	// Action, File, Row and RowID are the numbers of further columns: the Action (TINYINT), where the row lies, as _metadata.file_path and
-	// _metadata.row_index say it, and its row id, -1 where the table has none. Place and id are NULL for InsertRow.
+	// Action, File, Row and RowID are the numbers of further columns: a rewrite.Action (TINYINT), where the row lies, as the hidden
+	// columns FileNumber and _metadata.row_index say it, and its row id, -1 where the table has none. Place and id are NULL for
+	// rewrite.Insert.
 	Action, File, Row, RowID int
-	// Repeated says what it means that a row of the table comes several times (InsertRow aside): an error of that class, or nothing
+	// Repeated says what it means that a row of the table comes several times (rewrite.Insert aside): an error of that class, or nothing
 	// if it is empty; then any one of the rows counts.
 	Repeated protocol.Class
 	// Updates, Deletes and Inserts say which actions can occur.
@@ -46,24 +38,27 @@ type Changes struct {
 	Simple bool
 }
 
-// place is where a scan's hidden columns stand: file_path, row_index and, where there is one, row_id.
+// FileNumber is the hidden column of a changed table's Source that numbers its files in the snapshot.
+const FileNumber = "__file_number"
+
+// place is where a scan's hidden columns stand: file number, row_index and, where there is one, row_id.
 func place(target *expr.Relation) (items []bind.Item, hasID bool, err error) {
 	find := func(name string) int {
 		for i, c := range target.Columns {
-			if c.Hidden && c.Name == "_metadata."+name {
+			if c.Hidden && c.Name == name {
 				return i
 			}
 		}
 		return -1
 	}
-	for _, name := range []string{"file_path", "row_index"} {
+	for _, name := range []string{FileNumber, "_metadata.row_index"} {
 		at := find(name)
 		if at < 0 {
 			return nil, false, protocol.NewError(protocol.ClassInternal, "the scan of a changed table has no %s", name)
 		}
-		items = append(items, bind.Item{Name: name, Value: columnOf(target, at)})
+		items = append(items, bind.Item{Name: strings.TrimPrefix(name, "_metadata."), Value: columnOf(target, at)})
 	}
-	if at := find("row_id"); at >= 0 {
+	if at := find("_metadata.row_id"); at >= 0 {
 		items, hasID = append(items, bind.Item{Name: "row_id", Value: columnOf(target, at)}), true
 	}
 	return items, hasID, nil
@@ -109,13 +104,13 @@ func both(a, b expr.Expr) expr.Expr {
 	return &expr.Logic{Typed: expr.Typed{Of: boolean, Null: true}, Operands: []expr.Expr{a, b}}
 }
 
-func actionOf(a Action) expr.Expr {
+func actionOf(a rewrite.Action) expr.Expr {
 	return &expr.Literal{Typed: expr.Typed{Of: protocol.DataType{Kind: protocol.KindByte}}, Value: protocol.Value{Kind: protocol.KindByte, Int: int64(a)}}
 }
 
 // unchecked makes rows of some actions pass without checks, since they bring no values.
 func (b *binding) unchecked(action expr.Expr) {
-	without := &expr.In{Typed: expr.Typed{Of: boolean}, Operand: action, List: []expr.Expr{actionOf(DeleteRow), actionOf(KeepRow)}}
+	without := &expr.In{Typed: expr.Typed{Of: boolean}, Operand: action, List: []expr.Expr{actionOf(rewrite.Delete), actionOf(rewrite.DeleteBySource), actionOf(rewrite.Keep)}}
 	keeper := b.schema.Fields[b.keeper()]
 	b.checks = append([]expr.When{{Condition: without, Result: expr.Null(keeper.Type)}}, b.checks...)
 }

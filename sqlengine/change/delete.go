@@ -7,6 +7,7 @@ import (
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn/rewrite"
 )
 
 // Delete binds DELETE, of one table also in MySQL's forms with joins.
@@ -49,7 +50,7 @@ func Delete(ctx context.Context, s *parse.Delete, t Table, opts Options) (out *C
 	if target == nil { // the side of a join that may be missing
 		where = both(where, present(items[0].Value))
 	}
-	items = append([]bind.Item{{Name: "action", Value: actionOf(DeleteRow)}}, items...)
+	items = append([]bind.Item{{Name: "action", Value: actionOf(rewrite.Delete)}}, items...)
 	if out.Query, err = b.build.Select(from, items, where, s.OrderBy, s.Limit, scope); err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ func (s stored) Columns() []expr.OutputColumn {
 	for _, h := range []struct {
 		name string
 		kind protocol.Kind
-	}{{"file_path", protocol.KindString}, {"row_index", protocol.KindLong}, {"row_id", protocol.KindLong}} {
-		out = append(out, expr.OutputColumn{Name: "_metadata." + h.name, Out: "_metadata." + h.name, Type: protocol.DataType{Kind: h.kind}, Nullable: true, Hidden: true})
+	}{{change.FileNumber, protocol.KindLong}, {"_metadata.row_index", protocol.KindLong}, {"_metadata.row_id", protocol.KindLong}} {
+		out = append(out, expr.OutputColumn{Name: h.name, Out: h.name, Type: protocol.DataType{Kind: h.kind}, Nullable: true, Hidden: true})
 	}
 	return out
 }
@@ -40,7 +40,7 @@ func (s stored) text() string {
 		items = append(items, fmt.Sprintf(`CAST(x%d AS %s) AS "%s"`, i, expr.DuckType(f.Type), f.Name))
 		columns = append(columns, fmt.Sprintf("x%d", i))
 	}
-	return "(SELECT " + strings.Join(items, ", ") + `, 'f' || (n // 2) AS "_metadata.file_path", n % 2 AS "_metadata.row_index", 100 + n AS "_metadata.row_id" FROM (SELECT *, row_number() OVER () - 1 AS n FROM (VALUES ` +
+	return "(SELECT " + strings.Join(items, ", ") + `, n // 2 AS "__file_number", n % 2 AS "_metadata.row_index", 100 + n AS "_metadata.row_id" FROM (SELECT *, row_number() OVER () - 1 AS n FROM (VALUES ` +
 		s.values + ") v(" + strings.Join(columns, ", ") + ")))"
 }
 
@@ -104,7 +104,7 @@ func changes(t *testing.T, in *duck.Instance, sql string, w world, dialect expr.
 	if err != nil {
 		return "", nil, err
 	}
-	items := []string{fmt.Sprintf("['U', 'D', 'I', 'K'][c%d + 1] || coalesce(' ' || c%d || ':' || c%d, '')", c.Action, c.File, c.Row)}
+	items := []string{fmt.Sprintf("['K', 'D', 'U', 'I', 'D', 'U'][c%d + 1] || coalesce(' f' || c%d || ':' || c%d, '')", c.Action, c.File, c.Row)}
 	for i := range c.Values {
 		items = append(items, fmt.Sprintf("coalesce(CAST(c%d AS VARCHAR), 'NULL')", i))
 	}

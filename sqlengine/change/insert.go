@@ -35,6 +35,11 @@ func Insert(ctx context.Context, s *parse.Insert, t Table, opts Options) (plan *
 		return nil, err
 	}
 	b.build.Finish(plan.Query)
+	if len(plan.Using) > 0 {
+		if plan.Removed, err = removedUsing(ctx, s, t, opts, plan); err != nil {
+			return nil, err
+		}
+	}
 	return plan, nil
 }
 

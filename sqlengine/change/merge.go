@@ -8,6 +8,7 @@ import (
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn/rewrite"
 )
 
 // merging is a MERGE while it is bound. Its rows go through five blocks: the join of target and source; the number of the clause that
@@ -304,9 +305,12 @@ func (m *merging) result(out *Changes, rows *expr.Relation, there int, first []i
 	}
 	markers := append([]bind.Item(nil), items[n:]...)
 	items = items[:n]
-	action := &expr.Case{Typed: expr.Typed{Of: protocol.DataType{Kind: protocol.KindByte}}, Else: actionOf(KeepRow)}
+	action := &expr.Case{Typed: expr.Typed{Of: protocol.DataType{Kind: protocol.KindByte}}, Else: actionOf(rewrite.Keep)}
 	for k, w := range m.s.Whens {
-		does := map[parse.MergeAction]Action{parse.MergeUpdate: UpdateRow, parse.MergeDelete: DeleteRow, parse.MergeInsert: InsertRow}[w.Action]
+		does := map[parse.MergeAction]rewrite.Action{parse.MergeUpdate: rewrite.Update, parse.MergeDelete: rewrite.Delete, parse.MergeInsert: rewrite.Insert}[w.Action]
+		if w.Kind == parse.WhenNotMatchedBySource {
+			does = map[rewrite.Action]rewrite.Action{rewrite.Update: rewrite.UpdateBySource, rewrite.Delete: rewrite.DeleteBySource}[does]
+		}
 		action.Whens = append(action.Whens, expr.When{Condition: isClause(clause, k), Result: actionOf(does)})
 	}
 	items = append(items, bind.Item{Name: "action", Value: action})

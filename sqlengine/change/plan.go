@@ -51,7 +51,7 @@ type Plan struct {
 	// Using are the columns of INSERT ... REPLACE USING, indices into the schema: rows of the table that are equal in all of them to
 	// a row of Query (NULL equals nothing) are deleted.
 	Using []int
-	// Removed are the rows that INSERT ... REPLACE ON deletes; nil without it.
+	// Removed are the rows that INSERT ... REPLACE ON and REPLACE USING delete; nil without them.
 	Removed *Changes
 
 	values *expr.Relation // the table's columns before they are checked

@@ -7,6 +7,7 @@ import (
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn/rewrite"
 )
 
 // replaced binds what an INSERT takes away: PARTITION of INSERT OVERWRITE, REPLACE WHERE, REPLACE USING.
@@ -86,7 +87,7 @@ func (b *binding) replaceOn(s *parse.Insert, plan *Plan) error {
 	if err != nil {
 		return err
 	}
-	items := append([]bind.Item{{Name: "action", Value: actionOf(DeleteRow)}}, places...)
+	items := append([]bind.Item{{Name: "action", Value: actionOf(rewrite.Delete)}}, places...)
 	plan.Removed = &Changes{Deletes: true, Target: target}
 	plan.Removed.places(0, hasID)
 	if plan.Removed.Query, err = b.build.Select(target, items, &expr.Exists{Typed: expr.Typed{Of: boolean}, Query: matches}, nil, nil, scope); err != nil {

@@ -9,6 +9,7 @@ import (
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn/rewrite"
 )
 
 // setting is one assignment of SET: a path below a column.
@@ -83,7 +84,7 @@ func Update(ctx context.Context, s *parse.Update, t Table, opts Options) (out *C
 	for i, f := range b.schema.Fields {
 		items = append(items, bind.Item{Name: string(f.Name), Value: columnOf(out.Target, i)})
 	}
-	items = append(items, bind.Item{Name: "action", Value: actionOf(UpdateRow)})
+	items = append(items, bind.Item{Name: "action", Value: actionOf(rewrite.Update)})
 	items = append(items, places...)
 	width := len(items)
 	if items, err = b.settingValues(items, stages[0], scope); err != nil {
