@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -358,4 +359,57 @@ func TestHandshakeFaults(t *testing.T) {
 	if err := server.Shutdown(context.Background()); err != nil {
 		t.Error(err)
 	}
+}
+
+// FuzzConnection sends a client's messages, cut at 0xff, whatever the server has to say. The last account logs in without a password, so
+// that commands are reached.
+func FuzzConnection(f *testing.F) {
+	login := string(helloOf(clientDefault, "root", nil, "", methodSHA2))
+	f.Add([]byte(login + "\xff\x03SELECT 1\xff\x16SELECT ?\xff\x17\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x01\x08\x00\x29\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte(string(helloOf(clientDefault, "stored", []byte("x"), "", methodSHA2)) + "\xff\x02\xffkey"))
+	f.Add([]byte(string(helloOf(clientDefault, "ann", nil, "", "other")) + "\xffanswer"))
+	f.Add([]byte(login + "\xff\x11ann\x00\x00\x00\x00\x00\xff\xff\x0e"))
+	engine, err := sqlengine.Open(sqlengine.Options{Catalog: f.TempDir(), Threads: 1, Memory: "256MB"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer engine.Close()
+	salt := "abcdefghijklmnopqrst"
+	stored, err := StoredAccount("stored", "$A$001$"+salt+cryptSHA256([]byte("secret"), []byte(salt), 1000))
+	if err != nil {
+		f.Fatal(err)
+	}
+	server := New(engine, Options{Accounts: AccountList{stored, NewAccount("ann", "secret"), NewAccount("root", "")}, StatementTimeout: time.Second, MaxPacket: 1 << 16})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		client, raw := net.Pipe()
+		done := make(chan struct{})
+		go func() {
+			server.ServeConn(raw)
+			close(done)
+		}()
+		client.SetDeadline(time.Now().Add(10 * time.Second))
+		heard := make(chan struct{})
+		go func() {
+			io.Copy(io.Discard, client)
+			close(heard)
+		}()
+		for i, payload := range bytes.Split(data, []byte{0xff}) {
+			w := packetWriter{to: client, seq: 1}
+			if i > 0 && len(payload) > 0 && payload[0] != 0 {
+				w.seq = 0
+			}
+			w.begin()
+			w.out = append(w.out, payload...)
+			if w.end() != nil || w.flush() != nil {
+				break
+			}
+		}
+		client.Close()
+		<-heard
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the connection does not end")
+		}
+	})
 }

@@ -28,9 +28,12 @@ func (p *preparedStatement) bindParameters(in *cursor) ([]sqlengine.Parameter, e
 	}
 	nulls := in.take((count + 7) / 8)
 	if in.uint8() == 1 {
-		p.types = make([]parameterType, count)
-		for i := range p.types {
-			p.types[i] = parameterType{in.uint8(), in.uint8()&unsignedMark != 0}
+		types := make([]parameterType, count)
+		for i := range types {
+			types[i] = parameterType{in.uint8(), in.uint8()&unsignedMark != 0}
+		}
+		if !in.bad {
+			p.types = types
 		}
 	}
 	if in.bad || len(p.types) != count {

@@ -382,12 +382,16 @@ func (c sentColumn) shown(value string) string {
 func normalCell(letter byte, value string) string {
 	switch letter {
 	case 'R':
-		if f, err := strconv.ParseFloat(value, 64); err == nil && !strings.Contains(strings.ToLower(value), "n") {
-			return strconv.FormatFloat(f, 'g', 15, 64)
-		}
 		if value == "NaN" || strings.HasSuffix(value, "Infinity") {
 			return "NULL"
 		}
+		if f, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, "e") {
+			if math.Abs(f) >= nearMaxFloat && math.Abs(f) < 2*nearMaxFloat {
+				f = float64(float32(f))
+			}
+			value = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		return strings.TrimSuffix(value, ".0") // a float without a fraction
 	case 'P':
 		if strings.Contains(value, ".") {
 			return strings.TrimRight(strings.TrimRight(value, "0"), ".")
