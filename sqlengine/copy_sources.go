@@ -323,6 +323,9 @@ func (st *statement) fileSource(files []copyFile, o *copyOptions, target protoco
 			if strings.Contains(text, variantMark) {
 				name = "CAST(" + name + " AS " + strings.ReplaceAll(text, variantMark, "VARIANT") + ") AS " + name
 			}
+			if c := columns[i]; text == "VARCHAR" && c.Type.Kind == duck.KindDouble {
+				name = exactNumber(c.Name) + " AS " + name
+			}
 			items = append(items, name)
 		}
 		from = "(SELECT " + strings.Join(items, ", ") + " FROM " + o.reader(source.files, ", columns = {"+strings.Join(types, ", ")+"}") + ")"
@@ -429,7 +432,8 @@ func targetType(schema protocol.DataType, name string) protocol.DataType {
 const variantMark = "\x00variant"
 
 // jsonType is the type as which a JSON value is read. JSON has no dates or times: what DuckDB takes for one stays a text, and is
-// converted when it is stored. Objects become maps, numbers decimals and anything a variant where the table's column is one.
+// converted when it is stored. Objects become maps, and anything a variant, where the table's column is one; numbers
+// for a decimal are read as their texts.
 func jsonType(found duck.Type, to protocol.DataType) string {
 	switch to.Kind {
 	case protocol.KindVariant:
@@ -439,8 +443,8 @@ func jsonType(found duck.Type, to protocol.DataType) string {
 			return "MAP(VARCHAR, " + jsonType(memberOf(found), *to.Value) + ")"
 		}
 	case protocol.KindDecimal:
-		if found.Kind == duck.KindDouble || found.Kind == duck.KindBigInt || found.Kind == duck.KindUBigInt || found.Kind == duck.KindHugeInt {
-			return expr.DuckType(to)
+		if found.Kind == duck.KindDouble {
+			return "VARCHAR" // the shortest text that means the number, see exactNumber
 		}
 	}
 	switch found.Kind {
@@ -460,6 +464,14 @@ func jsonType(found duck.Type, to protocol.DataType) string {
 		return found.String()
 	}
 	return "VARCHAR"
+}
+
+// exactNumber is the text of a JSON number with a fraction that goes to a decimal. DuckDB has read it as a double, which holds
+// 15 digits: a longer one may have lost some, and is refused.
+func exactNumber(column string) string {
+	const longer = "regexp_matches({0}, '[.eE]') AND length(ltrim(regexp_replace(regexp_replace({0}, '[eE].*$', ''), '[^0-9]', '', 'g'), '0')) > 15"
+	const template = "CASE WHEN " + longer + " THEN error('[NUMERIC_VALUE_OUT_OF_RANGE] a JSON number of more than 15 digits, about ' || {0} || ', cannot be read exactly as a decimal: write it as a string') ELSE {0} END"
+	return strings.ReplaceAll(template, "{0}", duck.QuoteIdentifier(column))
 }
 
 // memberOf is the type of a struct's members where they agree.

@@ -159,6 +159,7 @@ func TestCopyIntoFormats(t *testing.T) {
 		"d.csv":   "day;at;n\n31/12/2025;2025-12-31 23:59;NA\n",
 		"e.csv":   "\ufeffa\tb\r\n1\t'x\\'y'\r\n\r\n# note\r\n2\t\r\n",
 		"f.json":  "{\"id\": 1, \"d\": \"2024-02-29\", \"m\": {\"a\": 1, \"b\": 2}, \"p\": 1.10, \"l\": [1, null], \"s\": {\"x\": \"2024-01-01\", \"w\": 7}, \"v\": {\"k\": [1]}}\n{\"id\": 2}\n",
+		"i.json":  "{\"p\": 12345678901234567.891}\n",
 		"g.json":  "[\n {\"id\": 3,\n \"p\": 12345678.91}\n]",
 		"h.csv":   "k,i,b,x,d\n1,3000000000,true,1.5,2024-01-01\n2,,false,2,2024-02-01\n",
 		"new.csv": "id,extra\n5,6\n",
@@ -174,6 +175,7 @@ func TestCopyIntoFormats(t *testing.T) {
 	want(t, s, "COPY INTO j FROM '"+in+"/g.json' FILEFORMAT = JSON FORMAT_OPTIONS ('multiLine' = 'true')", `[1,1,0]`)
 	want(t, s, "SELECT id, d, m, p, l, s.x, to_json(s.w), to_json(v) FROM j ORDER BY id", `[1,"2024-02-29",[["a",1],["b",2]],"1.10",[1,null],"2024-01-01","7","{\"k\":[1]}"]`,
 		`[2,null,null,null,null,null,null,null]`, `[3,null,null,"12345678.91",null,null,null,null]`)
+	refuse(t, s, "COPY INTO j FROM '"+in+"/i.json' FILEFORMAT = JSON", "NUMERIC_VALUE_OUT_OF_RANGE")
 	want(t, s, "CREATE TABLE h")
 	want(t, s, "COPY INTO h FROM '"+in+"/h.csv' FILEFORMAT = CSV FORMAT_OPTIONS ('header' = 'true', 'inferSchema' = 'true') COPY_OPTIONS ('mergeSchema' = 'true')", `[2,2,0]`)
 	want(t, s, "SELECT typeof(k), typeof(i), typeof(b), typeof(x), typeof(d), h.* FROM h WHERE k = 1", `["int","bigint","boolean","double","date",1,3000000000,true,1.5,"2024-01-01"]`)
@@ -190,7 +192,7 @@ func TestCopyRoundTrip(t *testing.T) {
 	folder := t.TempDir()
 	want(t, s, "SET TIME ZONE 'Asia/Kolkata'")
 	want(t, s, "CREATE TABLE t (i INT, s STRING, d DATE, at TIMESTAMP, n TIMESTAMP_NTZ, x DOUBLE, p DECIMAL(20,3), b BOOLEAN)")
-	want(t, s, `INSERT INTO t VALUES (1, 'a,"b"', DATE'2024-02-29', TIMESTAMP'2024-01-01 00:00:00.123456', TIMESTAMP_NTZ'1999-12-31 23:59:59.5', 1.5e300, 12345678901234567.891, true),
+	want(t, s, `INSERT INTO t VALUES (1, 'a,"b"', DATE'2024-02-29', TIMESTAMP'2024-01-01 00:00:00.123456', TIMESTAMP_NTZ'1999-12-31 23:59:59.5', 1.5e300, 123456789012.891, true),
 		(2, '', NULL, NULL, NULL, NULL, NULL, NULL), (3, NULL, DATE'0001-01-01', TIMESTAMP'1969-12-31 23:59:59', NULL, -0.0, 0.001, false), (4, 'line\nline \\ tab\t', NULL, NULL, NULL, NULL, NULL, NULL)`)
 	before := answered(t, s, "SELECT * FROM t ORDER BY i")
 	for _, f := range []struct{ name, export, format, options string }{

@@ -97,8 +97,7 @@ func TestClock(t *testing.T) {
 func TestUnsupportedStatements(t *testing.T) {
 	s, _ := openWarehouse(t)
 	for _, sql := range []string{
-		"INSERT INTO people VALUES (1)", "DELETE FROM people", "UPDATE people SET id = 1", "CREATE TABLE t (id INT) USING delta",
-		"DROP TABLE people", "OPTIMIZE people", "VACUUM people", "ALTER TABLE people ADD COLUMN x INT", "MERGE INTO people USING people s ON false WHEN MATCHED THEN DELETE",
+		"CREATE FUNCTION f(x INT) RETURNS INT RETURN x", "GRANT SELECT ON people TO someone",
 	} {
 		e := refuse(t, s, sql, "DELTASQL_UNSUPPORTED_STATEMENT")
 		if verb, _, _ := strings.Cut(sql, " "); !strings.Contains(e.Message, verb) {
