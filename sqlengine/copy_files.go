@@ -25,7 +25,7 @@ type copyFile struct {
 	modified time.Time
 }
 
-// copyAppPrefix begins the application ids under which tables remember loaded files (docs/decisions/0014).
+// copyAppPrefix begins the application ids under which tables remember loaded files (docs/decisions/0015).
 const copyAppPrefix = "deltasql.copyInto:"
 
 // appID is how a table remembers that the file has been loaded.
