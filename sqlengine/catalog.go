@@ -263,7 +263,7 @@ func (c *catalog) find(ctx context.Context, database, name string) (string, erro
 		return "", err
 	}
 	for _, place := range places {
-		if path := filepath.Join(place, name); isTable(path) {
+		if path := filepath.Join(place, name); isMade(path) {
 			return path, nil
 		}
 	}
@@ -272,7 +272,7 @@ func (c *catalog) find(ctx context.Context, database, name string) (string, erro
 		if err != nil {
 			return "", err
 		}
-		if path := filepath.Join(place, exact); exact != "" && isTable(path) {
+		if path := filepath.Join(place, exact); exact != "" && isMade(path) {
 			return path, nil
 		}
 	}
@@ -308,7 +308,7 @@ func (c *catalog) tables(ctx context.Context, database string) ([]string, error)
 			return nil, err
 		}
 		for _, name := range names {
-			if isTable(filepath.Join(place, name)) {
+			if isMade(filepath.Join(place, name)) {
 				add(name)
 			}
 		}

@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,10 +74,33 @@ func (c *catalog) putEntry(ctx context.Context, file, what string, entry any, re
 	if replace {
 		err = c.files.Put(ctx, file, data)
 	} else {
-		_, err = c.files.PutIfAbsent(ctx, file, data)
+		err = c.createEntry(ctx, file, data)
 	}
 	if err != nil && !errors.Is(err, store.ErrExists) {
 		return protocol.NewError("DELTASQL_STORAGE", "the catalog's entry of %s cannot be stored", what).WithCause(err)
+	}
+	return err
+}
+
+// entryTries is how often an entry is written whose store does not answer.
+const entryTries = 3
+
+// createEntry writes a new entry. Where it is not known whether the entry was written, or one is there that may be this very one, reading
+// it back tells.
+func (c *catalog) createEntry(ctx context.Context, file string, data []byte) (err error) {
+	for range entryTries {
+		if _, err = c.files.PutIfAbsent(ctx, file, data); err == nil || !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrOutcomeUnknown) {
+			return err
+		}
+		there, missing := c.files.Read(ctx, file, entryMaxBytes)
+		switch {
+		case missing == nil && bytes.Equal(there, data):
+			return nil
+		case missing == nil:
+			return store.ErrExists
+		case !errors.Is(missing, store.ErrNotFound):
+			return err
+		}
 	}
 	return err
 }

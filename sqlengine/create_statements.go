@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -158,7 +159,7 @@ func (st *statement) locatePath(c *creation, location string) error {
 	if location != "" && location != path {
 		return at(protocol.NewError("DELTA_CREATE_TABLE_IDENTIFIER_LOCATION_MISMATCH", "the table is named by the path %s, and LOCATION says %s", path, location), name)
 	}
-	c.path, c.external, c.known = path, true, isTable(path)
+	c.path, c.external, c.known = path, true, isMade(path)
 	c.target = target{path: path}
 	return nil
 }
@@ -194,7 +195,7 @@ func (st *statement) createNew(c *creation) (*Result, error) {
 		}
 		return &operation, nil
 	}
-	if c.known || isTable(c.path) {
+	if c.known || isMade(c.path) {
 		if _, err := st.changeTable(c.target, c.log, do); err != nil {
 			return nil, err
 		}
@@ -207,12 +208,29 @@ func (st *statement) createNew(c *creation) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := st.finish(tx, do); err != nil {
+	if source != nil {
+		if err := c.log.Store().Put(st.ctx, creationMark, []byte("a CREATE TABLE AS SELECT is at work here, or has died\n")); err != nil {
+			st.unclaim(c)
+			return nil, withTable(protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be written", c.path).WithCause(err), c.target)
+		}
+	}
+	_, err = st.finish(tx, do)
+	if source != nil {
+		unmark := c.log.Store().Delete(context.WithoutCancel(st.ctx), creationMark)
+		if err == nil && unmark != nil {
+			st.warn(warningLog, "the file %s stays in the log, where it does no harm: %v", creationMark, unmark)
+		}
+	}
+	if err != nil {
 		st.unclaim(c)
 		return nil, withTable(err, c.target)
 	}
 	return result, st.register(c)
 }
+
+// creationMark is there while a new table's rows are written before its first commit. In a folder that has it and no commit, what
+// else is there was left by a CREATE that died; no table has these files, and VACUUM of the table that comes removes them.
+const creationMark = logFolder + "/.creating"
 
 // made is what the new table is, by package ddl: a new one, one in place of another, or one that is there already and agrees (nil).
 func (st *statement) made(c *creation, spec ddl.CreateSpec, tx *txn.Transaction) (*ddl.Change, error) {
@@ -231,6 +249,9 @@ func (st *statement) claim(c *creation) error {
 	entries, err := os.ReadDir(c.path)
 	if err != nil && !os.IsNotExist(err) {
 		return protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be used", c.path).WithCause(err)
+	}
+	if _, err := os.Lstat(filepath.Join(c.path, creationMark)); err == nil {
+		return nil
 	}
 	for _, entry := range entries {
 		if hidden(entry.Name()) {

@@ -14,7 +14,9 @@ import (
 	"deltasql/sqlengine/duckgen"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
+	"deltasql/stats"
 	"deltasql/txn"
+	"deltasql/txn/log"
 	"deltasql/txn/rewrite"
 )
 
@@ -170,11 +172,15 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 			// Whole files go and whole files come: the log itself tells of it rightly.
 			source.done = append(source.done, txn.Duty{Kind: txn.ChangeRows}, txn.Duty{Kind: txn.RowIDs})
 		}
+		before, err := tx.View() // which in a transaction has what its statements wrote
+		if err != nil {
+			return nil, err
+		}
 		written, err := st.insertRows(tx, source)
 		if err != nil {
 			return nil, err
 		}
-		operation, err := st.replaced(tx, t, s, plan, written)
+		operation, err := st.replaced(tx, before, t, s, plan, written)
 		if err != nil {
 			return nil, err
 		}
@@ -259,8 +265,8 @@ func (st *statement) evolve(tx *txn.Transaction, incoming protocol.DataType) err
 	return st.stage(tx, evolved)
 }
 
-// replaced stages what an INSERT removes and gives the operation.
-func (st *statement) replaced(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan, written inserted) (*txn.Operation, error) {
+// replaced stages what an INSERT removes of the table as it was before and gives the operation.
+func (st *statement) replaced(tx *txn.Transaction, before *log.Snapshot, t target, s *parse.Insert, plan *change.Plan, written inserted) (*txn.Operation, error) {
 	operation := &txn.Operation{Name: "WRITE", Metrics: written.metrics()}
 	mode := "Overwrite"
 	var err error
@@ -268,7 +274,7 @@ func (st *statement) replaced(tx *txn.Transaction, t target, s *parse.Insert, pl
 	case parse.InsertInto:
 		mode = "Append"
 	case parse.InsertOverwrite:
-		err = st.overwrite(tx, plan, written, operation)
+		err = st.overwrite(tx, before, plan, written, operation)
 	case parse.InsertReplace:
 		err = st.replaceRows(tx, t, s, plan, written, operation)
 	default:
@@ -284,10 +290,9 @@ func (st *statement) dynamicOverwrite(tx *txn.Transaction) bool {
 
 // overwrite stages the removal of what INSERT OVERWRITE replaces: everything, the partitions that a PARTITION clause names, or in
 // dynamic mode the partitions that the new rows are in.
-func (st *statement) overwrite(tx *txn.Transaction, plan *change.Plan, written inserted, operation *txn.Operation) error {
-	view := tx.Snapshot()
-	config := view.Config()
-	files := view.Files()
+func (st *statement) overwrite(tx *txn.Transaction, before *log.Snapshot, plan *change.Plan, written inserted, operation *txn.Operation) error {
+	config := before.Config()
+	files := before.Files()
 	var goes func(i int) (bool, error)
 	switch {
 	case st.dynamicOverwrite(tx) && len(plan.Partition) < len(config.PartitionColumns):
@@ -302,6 +307,7 @@ func (st *statement) overwrite(tx *txn.Transaction, plan *change.Plan, written i
 				return *value, false
 			})] = true
 		}
+		tx.ReadAll()
 		goes = func(i int) (bool, error) {
 			return replaced[tupleKey(config, func(name protocol.PhysicalName) (string, bool) { return files.PartitionValue(i, name) })], nil
 		}
@@ -314,6 +320,7 @@ func (st *statement) overwrite(tx *txn.Transaction, plan *change.Plan, written i
 			}
 			values[k] = value
 		}
+		tx.ReadWhere(partitionPredicate(config, plan.Partition, values))
 		goes = func(i int) (bool, error) {
 			for k, p := range plan.Partition {
 				text, null := files.PartitionValue(i, config.PhysicalName(p.Column))
@@ -328,10 +335,8 @@ func (st *statement) overwrite(tx *txn.Transaction, plan *change.Plan, written i
 			return true, nil
 		}
 	default:
-		tx.ReadAll()
-		return removeAll(tx, view)
+		return removeAll(tx, before)
 	}
-	tx.ReadAll()
 	for i := range files.Len() {
 		gone, err := goes(i)
 		if err != nil {
@@ -344,6 +349,17 @@ func (st *statement) overwrite(tx *txn.Transaction, plan *change.Plan, written i
 		}
 	}
 	return nil
+}
+
+// partitionPredicate is the condition that holds for the rows of the partitions that a PARTITION clause names.
+func partitionPredicate(config *protocol.TableConfig, named []change.PartitionValue, values []protocol.Value) stats.Predicate {
+	var all stats.And
+	for k, p := range named {
+		field := config.Schema.Fields[p.Column]
+		leaf := stats.Leaf{Path: []protocol.PhysicalName{config.PhysicalName(p.Column)}, Type: field.Type, Partition: true, Name: string(field.Name)}
+		all = append(all, stats.Compare{Leaf: leaf, Op: stats.NullSafeEqual, Value: values[k]})
+	}
+	return all
 }
 
 // tupleKey joins a file's partition values to a key.

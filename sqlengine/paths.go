@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -72,8 +73,29 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// isTable tells whether a folder is a Delta table.
+// isTable tells whether a folder has a log, and so is a Delta table or was to become one.
 func isTable(folder string) bool { return isFolder(filepath.Join(folder, logFolder)) }
+
+// isMade tells whether a folder is a Delta table that somebody has finished making: the log has more than the hidden files that a
+// CREATE leaves which died before its commit. A name stands for a table only then.
+func isMade(folder string) bool {
+	log, err := os.Open(filepath.Join(folder, logFolder))
+	if err != nil {
+		return isTable(folder) // which can be seen and not read: whoever reads the table says why
+	}
+	defer log.Close()
+	for {
+		entries, err := log.ReadDir(16)
+		for _, entry := range entries {
+			if entry.Name()[0] != '.' {
+				return true
+			}
+		}
+		if err != nil {
+			return err != io.EOF && isTable(folder)
+		}
+	}
+}
 
 // enclosingTable is the nearest folder above path that is a table, or "".
 func enclosingTable(path string) string {

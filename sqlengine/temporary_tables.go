@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,8 +105,12 @@ func (s *Session) dropTemporaryTables() error {
 	return nil
 }
 
-// Close ends a session: its temporary tables are removed. It must have no open result. Closing twice does nothing more.
-func (s *Session) Close() error { return s.dropTemporaryTables() }
+// Close ends a session: its open transaction is rolled back, and its temporary tables are removed. It must have no open result. Closing
+// twice does nothing more.
+func (s *Session) Close() error {
+	s.rollback(context.Background())
+	return s.dropTemporaryTables()
+}
 
 // temporaryFolder makes a folder below the engine's for temporary files, which Engine.Close removes if nobody has before.
 func (e *Engine) temporaryFolder(prefix string) (string, error) {

@@ -166,8 +166,10 @@ func state(s *log.Snapshot) ddl.State {
 		Tracked: tracked, Config: s.Config(), Domains: s.Domains(), NumFiles: s.Files().Len(), NumVectors: s.Files().NumDeletionVectors(), Version: s.Version()}
 }
 
-// removeAll stages the removal of every file of a snapshot.
+// removeAll stages the removal of every file of a snapshot. It depends on all of them: rows that another writer adds meanwhile would
+// stay, in a table of which nothing was to stay.
 func removeAll(tx *txn.Transaction, s *log.Snapshot) error {
+	tx.ReadAll()
 	files := s.Files()
 	for i := range files.Len() {
 		if err := tx.Remove(true, files.Add(i)); err != nil {
