@@ -321,6 +321,10 @@ func (st *statement) changeColumn(config *protocol.TableConfig, a *parse.ChangeC
 		if d.Generated != nil || d.Identity != nil {
 			return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "a column becomes a generated or an identity column only when it is made").At(a.Pos.Line, a.Pos.Column)
 		}
+		if checks := append(impliedChecks(*d), d.Checks...); len(checks) > 0 {
+			return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "the new definition of column %s brings a constraint (%s), which MODIFY COLUMN does not add", d.Path[0].Name, checks[0].Condition.Text).
+				At(a.Pos.Line, a.Pos.Column).WithHint("change the type, then ALTER TABLE ... ADD CONSTRAINT ... CHECK (%s)", checks[0].Condition.Text)
+		}
 	}
 	field := protocol.Field{Name: protocol.LogicalName(a.Column[len(a.Column)-1].Name)}
 	if len(a.Column) == 1 {
