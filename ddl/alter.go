@@ -113,6 +113,7 @@ type entry struct {
 	items      []json.RawMessage // columns, keys or properties, which actions of one kind put together
 	tags       map[string]string
 	schema     bool // columns changed
+	silent     bool // where nothing changes no version tells of it, see committedAnyway
 }
 
 func (a *alteration) warn(text string) { a.warnings = append(a.warnings, text) }
@@ -220,7 +221,7 @@ func (a *alteration) finish() (*Change, error) {
 	if change.Empty() {
 		// Nothing would be written, so there is nothing to prepare or to look at either.
 		change = &Change{Warnings: a.warnings}
-		if len(a.entries) != 1 || !committedAnyway[a.entries[0].operation] {
+		if len(a.entries) != 1 || a.entries[0].silent || !committedAnyway[a.entries[0].operation] {
 			return change, nil
 		}
 		change.Metadata = &m

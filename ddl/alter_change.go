@@ -108,7 +108,7 @@ func (a *alteration) recordChangeOf(path Path, f protocol.Field, s ChangeColumn)
 		return
 	}
 	column := columnJSON(path, f)
-	e := entry{operation: "CHANGE COLUMN", schema: true, parameters: []protocol.Parameter{textParameter("column", column)}}
+	e := entry{operation: "CHANGE COLUMN", schema: true, silent: s.Type != nil, parameters: []protocol.Parameter{textParameter("column", column)}}
 	item := column
 	if where := position(s.First, s.After); where != "" {
 		e.parameters = append(e.parameters, textParameter("position", where))

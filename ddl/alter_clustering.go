@@ -230,10 +230,12 @@ func CheckLocation(now, there State) error {
 type SetComment struct{ Text *string }
 
 func (s SetComment) apply(a *alteration) error {
-	a.metadata.Description = s.Text
-	text := ""
+	text := "" // what the reference writes where a comment goes
 	if s.Text != nil {
 		text = *s.Text
+	}
+	if s.Text != nil || a.metadata.Description != nil {
+		a.metadata.Description = &text
 	}
 	a.record(entry{operation: "SET TBLPROPERTIES", items: []json.RawMessage{member("comment", text)}})
 	return nil

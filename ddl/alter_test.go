@@ -498,7 +498,7 @@ func TestNothingChanges(t *testing.T) {
 		SetProperties{Properties: props{"delta.feature.appendOnly": "supported"}},
 		SetComment{},
 	} {
-		anyway := i >= 1 && i <= 9 // the reference makes a version of these
+		anyway := i >= 1 && i <= 9 && i != 6 // the reference makes a version of these, but not of the type that is there
 		c, err := Alter(s, []Action{action}, Dependencies{}, freshEnv())
 		if err != nil || c.Empty() == anyway || (c.Operation.Name != "") != anyway || c.Protocol != nil {
 			t.Errorf("%d: %v %+v", i, err, c)

@@ -62,7 +62,7 @@ var tableProperties = []tableProperty{
 	{"delta.rowTracking.materializedRowCommitVersionColumnName", "", isAny},
 	{"delta.enableTypeWidening", "false", isBool},
 	{"delta.enableVariantShredding", "false", isBool},
-	{"delta.isolationLevel", "WriteSerializable", oneOf("Serializable", "WriteSerializable")},
+	{"delta.isolationLevel", "Serializable", oneOf("Serializable", "WriteSerializable")},
 	{"delta.logRetentionDuration", "interval 30 days", isInterval},
 	{"delta.sampleRetentionDuration", "interval 7 days", isInterval},
 	{"delta.parquet.compression.codec", "zstd", oneOfFolded("uncompressed", "none", "snappy", "gzip", "lz4", "lz4_raw", "zstd")},

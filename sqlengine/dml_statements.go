@@ -163,6 +163,9 @@ func (st *statement) merge(s *parse.Merge) (*Result, error) {
 		if !applied.Changed() && !tx.Changed() {
 			return nil, nil
 		}
+		if err := st.countSource(s, applied); err != nil {
+			return nil, err
+		}
 		return &txn.Operation{Name: "MERGE", Parameters: mergeParameters(s), Metrics: applied.Metrics("MERGE")}, nil
 	})
 	if err != nil {
@@ -170,6 +173,17 @@ func (st *statement) merge(s *parse.Merge) (*Result, error) {
 	}
 	return st.counts([]string{"num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"},
 		applied.Updated+applied.Deleted+applied.Inserted, applied.Updated, applied.Deleted, applied.Inserted)
+}
+
+// countSource counts the rows of a MERGE's source for history.
+func (st *statement) countSource(s *parse.Merge, applied *rewrite.Applied) error {
+	count := &parse.Query{With: s.With, Recursive: s.Recursive, Body: &parse.Select{
+		From:  s.Source,
+		Items: []parse.SelectItem{{Expr: &parse.Call{Name: parse.Name{{Name: "count"}}, Args: []parse.Arg{{Expr: &parse.Star{}}}}}},
+	}}
+	value, err := st.scalar(count, st.bindOptions())
+	applied.SourceRows = value.Int
+	return err
 }
 
 // mergeParameters are what history tells of a MERGE's conditions.
@@ -314,7 +328,8 @@ func (st *statement) applyOnce(tx *txn.Transaction, c *change.Changes) (*rewrite
 	}
 	changes := rewrite.Changes{
 		SQL: "SELECT " + strings.Join(items, ", ") + "\nFROM (" + p.sql + ")", Args: p.args,
-		HasNew: c.Values > 0, HasRowIDs: c.RowID >= 0, Done: c.Done, Repeated: c.Repeated,
+		ChangeFiles: c.Inserts && c.Deletes || c.Inserts && c.Updates || c.Deletes && c.Updates,
+		HasNew:      c.Values > 0, HasRowIDs: c.RowID >= 0, Done: c.Done, Repeated: c.Repeated,
 		AllowRepeatedDeletes: c.Deletes && !c.Updates && c.Repeated == "",
 	}
 	applied, err := rewrite.Apply(st.progress(), instance, tx, view, changes, rewrite.Options{DataChange: true})

@@ -261,9 +261,6 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 	st.tx, st.changing = open.tx, t
 	defer func() { st.tx = nil }()
 	operation, err := do(open.tx)
-	if err == nil && operation != nil {
-		err = open.mayJoin(*operation)
-	}
 	if err != nil {
 		if undo := open.tx.RollbackTo(before); undo != nil {
 			return txn.Committed{}, undo
@@ -274,15 +271,4 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 		open.operations = append(open.operations, *operation)
 	}
 	return txn.Committed{Version: read.Version()}, nil
-}
-
-// mayJoin refuses what one commit could not tell its readers: where a table feeds its changes, a commit either has files of change
-// rows for all of them or for none, and statements write them each for itself.
-func (open *transaction) mayJoin(operation txn.Operation) error {
-	_, removes, changes := open.tx.Staged()
-	if len(open.operations) == 0 || removes+changes == 0 || !open.tx.Config().Active("changeDataFeed") {
-		return nil
-	}
-	return protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "the table %s feeds its changes, and a transaction on it has one statement, or only INSERT ... VALUES and SELECT; %s cannot join what came before", open.target.shown(), operation.Name).
-		WithHint("COMMIT before it")
 }

@@ -295,7 +295,7 @@ func TestAppendOnlyTables(t *testing.T) {
 	rewritten.DataChange = false
 	r.must(tx.Add([]protocol.AddFile{rewritten}, done(tx)))
 	r.commit(tx, "OPTIMIZE")
-	if !strings.Contains(r.raw(2), `"isolationLevel":"WriteSerializable"`) {
+	if !strings.Contains(r.raw(2), `"isolationLevel":"Serializable"`) {
 		t.Error("an operation that may change data is held to the table's level")
 	}
 }

@@ -106,6 +106,14 @@ func (k *block) finish(out *expr.Query, q *parse.Query) error {
 
 // foldDistinct makes DISTINCT compare text by its collation: one row is kept of those with equal keys.
 func (k *block) foldDistinct() error {
+	if k.sel.Distinct {
+		for i, it := range k.items {
+			if it.value.Type().Holds(protocol.KindVariant) {
+				return fail("UNSUPPORTED_FEATURE.SET_OPERATION_ON_VARIANT_TYPE", k.ast.Pos, "DISTINCT cannot compare variants, and column %d, %s, has them", i+1, it.name).
+					WithHint("cast it to a type that can be compared")
+			}
+		}
+	}
 	if !k.sel.Distinct {
 		return nil
 	}
