@@ -39,15 +39,14 @@ func (s *Snapshot) Overlay(commit Commit) (*Snapshot, error) {
 
 // fork is extend for a state that others extend at the same time: what extend shares with the one next state is copied
 // when it is first written to.
+//
+// The index is not even looked at: it moves to the next state, under the table's lock.
 func (s *state) fork() *state {
-	next := *s
-	next.txns, next.domains = maps.Clone(s.txns), maps.Clone(s.domains)
-	next.columns = s.columns.fork()
-	next.dead = slices.Clone(s.dead)
-	next.warnings = slices.Clip(s.warnings)
-	next.totals = s.totals.clone()
-	next.index, next.commitInfo, next.scratch = nil, nil, nil
-	return &next
+	return &state{
+		version: s.version, protocol: s.protocol, metadata: s.metadata, txns: maps.Clone(s.txns), domains: maps.Clone(s.domains),
+		columns: s.columns.fork(), dead: slices.Clone(s.dead), deadRows: s.deadRows,
+		sizeBytes: s.sizeBytes, vectors: s.vectors, deleted: s.deleted, totals: s.totals.clone(), warnings: slices.Clip(s.warnings),
+	}
 }
 
 // fork gives columns that can be appended to although the original has a clone already.

@@ -81,6 +81,9 @@ func (t *Table) Committed(ctx context.Context, commit Commit) *Snapshot {
 	if known == nil || known.version != commit.Version-1 || known.unreadable != nil {
 		return nil
 	}
+	if same, err := t.unchanged(ctx, known); err != nil || !same {
+		return nil // the table was dropped and made again
+	}
 	name := logFolder + protocol.CommitName(commit.Version)
 	info, err := t.store.Stat(ctx, name)
 	if err != nil {
