@@ -55,6 +55,7 @@ var classes = map[Class]ClassInfo{
 	"DELTASQL_ROW_WIDTH_MISMATCH":                                   {"42601", 1241},
 	"DELTASQL_STATEMENT_TIMEOUT":                                    {"HY008", 3024},
 	"DELTASQL_STORAGE":                                              {"58030", 1105},
+	"DELTASQL_UNKNOWN_STATEMENT":                                    {"26000", 1243},
 	"DELTASQL_UNKNOWN_TABLE":                                        {"42P01", 1109},
 	"DELTASQL_UNSUPPORTED_FEATURE":                                  {"0A000", 1235},
 	"DELTASQL_UNSUPPORTED_PROPERTY":                                 {"0A000", 1231},

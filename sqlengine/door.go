@@ -99,6 +99,7 @@ func (s *Session) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.views)
+	clear(s.prepared)
 	s.warnings, s.failure, s.inserted = nil, nil, 0
 	return nil
 }

@@ -2,10 +2,13 @@ package sqlengine
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"deltasql/protocol"
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn/log"
 )
 
 // Parameter is the value of one ? of a prepared statement.
@@ -36,11 +39,9 @@ func (s *Session) Prepare(ctx context.Context, sql string) (p *Prepared, err err
 			s.Fail(known)
 		}
 	}()
-	parsed, parameters, err := parse.ParseParameters(sql, s.ParseOptions())
-	if err != nil {
+	if p, err = s.parsePrepared(sql); err != nil {
 		return nil, err
 	}
-	p = &Prepared{session: s, text: sql, parsed: parsed, parameters: parameters}
 	if p.columns, err = p.describe(ctx); err != nil {
 		return nil, err
 	}
@@ -73,34 +74,58 @@ func (p *Prepared) Execute(ctx context.Context, parameters []Parameter) (*Result
 // probes are the values that stand for parameters while a statement is described. Where a column has another type for another
 // probe, its type hangs on the parameters; where a probe may not stand at all (NULL in LIMIT), the others tell.
 var probes = []Parameter{
-	{protocol.Value{Kind: protocol.KindVoid, Null: true}, protocol.DataType{Kind: protocol.KindVoid}},
 	{protocol.Value{Kind: protocol.KindLong, Int: 1}, protocol.DataType{Kind: protocol.KindLong}},
 	{protocol.Value{Kind: protocol.KindString, Str: "1"}, protocol.DataType{Kind: protocol.KindString}},
+	{protocol.Value{Kind: protocol.KindVoid, Null: true}, protocol.DataType{Kind: protocol.KindVoid}},
 }
 
+// maxProbed is up to how many parameters each is probed by itself where all together tell nothing.
+const maxProbed = 16
+
 func (p *Prepared) describe(ctx context.Context) ([]ColumnInfo, error) {
+	pins := map[string]*log.Snapshot{} // all probes look at one snapshot of a table
+	if p.parameters == 0 {
+		return p.describeWith(ctx, pins, nil)
+	}
 	var known []ColumnInfo
+	var base []Parameter // the values that known is of
 	var first error
-	agreed := true // about what is wrong
+	alike, agreed := true, 0 // whether all probes found the same wrong; how many found nothing wrong
 	for _, probe := range probes {
-		columns, err := p.describeWith(ctx, probe)
+		values := slices.Repeat([]Parameter{probe}, p.parameters)
+		columns, err := p.describeWith(ctx, pins, values)
 		switch {
-		case p.parameters == 0:
-			return columns, err
 		case err != nil && first == nil:
 			first = err
 		case err != nil:
-			agreed = agreed && protocol.ClassOf(err) == protocol.ClassOf(first)
-		case known == nil:
-			known = columns
+			alike = alike && protocol.ClassOf(err) == protocol.ClassOf(first)
+		case agreed == 0:
+			known, base, agreed = columns, values, 1
 		default:
-			known = common(known, columns)
+			known, agreed = common(known, columns), agreed+1
 		}
 	}
-	if known == nil && first != nil && agreed {
+	switch {
+	case agreed == 0 && alike:
 		return nil, first
+	case agreed == 1 && p.parameters <= maxProbed:
+		return p.describeEach(ctx, pins, known, base), nil
 	}
 	return known, nil
+}
+
+// describeEach tries other values for one parameter after another.
+func (p *Prepared) describeEach(ctx context.Context, pins map[string]*log.Snapshot, known []ColumnInfo, base []Parameter) []ColumnInfo {
+	for i := range base {
+		for _, probe := range probes {
+			values := slices.Clone(base)
+			values[i] = probe
+			if columns, err := p.describeWith(ctx, pins, values); err == nil {
+				known = common(known, columns)
+			}
+		}
+	}
+	return known
 }
 
 // common are the columns of two descriptions, or nil where they have not the same number.
@@ -119,15 +144,12 @@ func common(a, b []ColumnInfo) []ColumnInfo {
 	return out
 }
 
-// describeWith binds a query with one value for all parameters. Statements about metadata are cheap and change nothing: they begin, and
+// describeWith binds a query with values for its parameters. Statements about metadata are cheap and change nothing: they begin, and
 // are closed before their first row. All others have no columns before they run.
-func (p *Prepared) describeWith(ctx context.Context, probe Parameter) ([]ColumnInfo, error) {
+func (p *Prepared) describeWith(ctx context.Context, pins map[string]*log.Snapshot, values []Parameter) ([]ColumnInfo, error) {
 	st := newStatement(ctx, p.session)
 	defer st.close()
-	st.parameters = make([]Parameter, p.parameters)
-	for i := range st.parameters {
-		st.parameters[i] = probe
-	}
+	st.parameters, st.pins = values, pins
 	switch s := p.parsed.(type) {
 	case *parse.QueryStatement:
 		if len(s.Into) > 0 {
@@ -152,6 +174,11 @@ func (p *Prepared) describeWith(ctx context.Context, probe Parameter) ([]ColumnI
 // parameter is the value of the parameter ? of a number from 1.
 func (st *statement) parameter(index int, name string) (protocol.Value, protocol.DataType, error) {
 	switch {
+	case name != "" && st.namedValues != nil:
+		if p, ok := st.namedValues[strings.ToLower(name)]; ok {
+			return p.Value, p.Type, nil
+		}
+		return protocol.Value{}, protocol.DataType{}, protocol.NewError("UNBOUND_SQL_PARAMETER", "the parameter :%s has no value: USING gives it as value AS %s", name, name)
 	case name != "":
 		return protocol.Value{}, protocol.DataType{}, protocol.NewError("NAMED_PARAMETERS_NOT_SUPPORTED", "the parameter :%s has no value: ? takes its value from its place", name)
 	case index < 1 || index > len(st.parameters):

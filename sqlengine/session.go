@@ -37,6 +37,8 @@ type Session struct {
 
 	open *transaction // the open transaction, nil for none; statements of a session run one after the other
 
+	prepared map[string]*Prepared // by lower-case name: what PREPARE has made; only the running statement looks at it
+
 	mu       sync.Mutex // guards what follows
 	database string
 	views    map[string]*view // temporary views by lower-case name

@@ -34,10 +34,11 @@ type statement struct {
 	answer      *bind.SQLTable // what SHOW ... WHERE filters, found under answerFunction
 	explain     *explanation   // collects what scans report, nil outside EXPLAIN
 	// tx is the change that the statement makes, while it makes it; changing is the table.
-	tx         *txn.Transaction
-	changing   target
-	reserved   reservation // identity values set aside for the next run of the change
-	parameters []Parameter // values of ?
+	tx          *txn.Transaction
+	changing    target
+	reserved    reservation          // identity values set aside for the next run of the change
+	parameters  []Parameter          // values of ?
+	namedValues map[string]Parameter // values of :name, in lower case
 }
 
 func newStatement(ctx context.Context, s *Session) *statement {
@@ -103,6 +104,12 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.refresh(s)
 	case *parse.Kill:
 		return st.kill(s)
+	case *parse.Prepare:
+		return st.prepare(s)
+	case *parse.Execute:
+		return st.executePrepared(s)
+	case *parse.Deallocate:
+		return st.deallocate(s)
 	case *parse.Transaction:
 		return st.transactionStatement(s)
 	case *parse.CreateTable:

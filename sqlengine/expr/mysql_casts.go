@@ -187,9 +187,9 @@ func (b *binder) mysqlCast(n *parse.Cast, e Expr) (Expr, error) {
 		return rawNull(tShort, "my_year({0})", number), nil
 	case "JSON":
 		if e.Type().Kind == protocol.KindString {
-			return rawOf(tString, "CAST(CAST({0} AS JSON) AS VARCHAR)", e), nil
+			return jsonText("CAST({0} AS JSON)", e), nil
 		}
-		return rawOf(tString, "CAST(to_json({0}) AS VARCHAR)", e), nil
+		return jsonText("to_json({0})", e), nil
 	}
 	out, err := b.mysqlConvert(e, n.Type.Type, at)
 	return out, err
