@@ -78,7 +78,9 @@ func (st *statement) reserve(table *log.Table) error {
 	if len(st.reserved.counts) == 0 {
 		return nil
 	}
-	first, err := txn.ReserveIdentity(st.ctx, table, st.reserved.counts, st.transactionOptions())
+	options := st.transactionOptions()
+	options.UserMetadata = "" // which tells that the statement is done, and it is not yet
+	first, err := txn.ReserveIdentity(st.ctx, table, st.reserved.counts, options)
 	if err != nil {
 		return err
 	}
