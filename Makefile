@@ -34,8 +34,9 @@ corpus: build ## 237 tables of other engines, where ../shared lies beside the pr
 oracle: build ## every table that Spark wrote while its behaviour was recorded
 	python3 $(SHARED)/oracle/check.py --deltasql ./deltasql --tables $(SHARED)/oracle-tables
 
-interop: build ## what other engines wrote is read equal (needs ../shared)
-	$(MAKE) corpus oracle
+interop: build corpus oracle ## the round trip with Spark, delta-rs, DuckDB and Polars (needs ../shared with its peers set up); STEPS, PEERS, ONLY, WORK choose
+	@test -f $(SHARED)/peers/reread.py || { echo "interop: $(SHARED)/peers is not beside the project"; exit 1; }
+	python3 testdata/interop/interop.py --deltasql ./deltasql --shared $(SHARED) $(if $(STEPS),--steps $(STEPS)) $(if $(PEERS),--engines $(PEERS)) $(if $(ONLY),--only '$(ONLY)') $(if $(WORK),--work $(WORK))
 
 bench: build ## ratios against other engines (needs ../shared/peers, set up); JOBS, SCALE=small|full, RUNS, ENGINES=raw,polars,...
 	@test -f $(SHARED)/peers/bench/bench.py || { echo "bench: $(SHARED)/peers is not beside the project"; exit 1; }
