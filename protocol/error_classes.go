@@ -47,6 +47,7 @@ var classes = map[Class]ClassInfo{
 	"DELTASQL_MULTI_TABLE_CHANGE":                                   {"0A000", 1235},
 	"DELTASQL_MULTI_TABLE_TRANSACTION":                              {"0A000", 1235},
 	"DELTASQL_NO_DEFAULT_VALUE":                                     {"23502", 1364},
+	"DELTASQL_NO_PRIMARY_KEY":                                       {"42000", 1173},
 	"DELTASQL_NO_SAVEPOINT":                                         {"3B001", 1305},
 	"DELTASQL_NO_SUCH_SESSION":                                      {"42704", 1094},
 	"DELTASQL_OUT_OF_MEMORY":                                        {"53200", 1041},

@@ -29,8 +29,12 @@ func changedName(f parse.From) (parse.Name, bool) {
 // deleteFrom is DELETE. A condition that partition values decide costs no more than the log.
 func (st *statement) deleteFrom(s *parse.Delete) (*Result, error) {
 	name, ok := changedName(s.From)
-	if !ok {
-		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "DELETE from a join is not supported by this version").At(s.Pos.Line, s.Pos.Column)
+	if !ok || len(s.Targets) > 0 {
+		ref, err := st.deletedTable(s)
+		if err != nil {
+			return nil, err
+		}
+		name = ref.Name
 	}
 	t, table, err := st.changeTarget(name, "DELETE")
 	if err != nil {
@@ -106,7 +110,11 @@ func predicateParameter(text string) []txn.Parameter {
 func (st *statement) update(s *parse.Update) (*Result, error) {
 	name, ok := changedName(s.From)
 	if !ok {
-		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "UPDATE of a join is not supported by this version").At(s.Pos.Line, s.Pos.Column)
+		ref, err := st.updatedTable(s)
+		if err != nil {
+			return nil, err
+		}
+		name = ref.Name
 	}
 	t, table, err := st.changeTarget(name, "UPDATE")
 	if err != nil {
@@ -115,15 +123,20 @@ func (st *statement) update(s *parse.Update) (*Result, error) {
 	st.ignored(s.Ignored)
 	result := &Result{}
 	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
-		c, err := change.Update(st.ctx, s, st.changed(tx, t), st.changeOptions())
+		options := st.changeOptions()
+		options.Lenient = options.Lenient || s.Ignore
+		c, err := change.Update(st.ctx, s, st.changed(tx, t), options)
 		if err != nil {
 			return nil, err
 		}
 		applied, err := st.apply(tx, c)
-		if err != nil || !applied.Changed() {
+		if err != nil {
 			return nil, err
 		}
-		result.Affected = applied.Updated
+		st.tellUpdated(result, applied)
+		if !applied.Changed() {
+			return nil, nil
+		}
 		return &txn.Operation{Name: "UPDATE", Parameters: predicateParameter(s.WhereText), Metrics: applied.Metrics("UPDATE")}, nil
 	})
 	return result, err
@@ -298,7 +311,11 @@ func (st *statement) apply(tx *txn.Transaction, c *change.Changes) (*rewrite.App
 	if err != nil {
 		return nil, err
 	}
-	return applied, st.advance(tx, c.Identity, applied.Inserted)
+	rows := applied.Inserted
+	if c.Counts > 0 {
+		rows = applied.Counts[change.CountRows] // those that met another row have used up identity values as well
+	}
+	return applied, st.advance(tx, c.Identity, rows)
 }
 
 func (st *statement) applyOnce(tx *txn.Transaction, c *change.Changes) (*rewrite.Applied, error) {
@@ -326,11 +343,22 @@ func (st *statement) applyOnce(tx *txn.Transaction, c *change.Changes) (*rewrite
 		// The version of a changed row is the commit's, so that its old one is of no use.
 		items = append(items, fmt.Sprintf("c%d", c.RowID), "CAST(NULL AS BIGINT)")
 	}
+	next := c.Row + 1
+	if c.RowID >= 0 {
+		next = c.RowID + 1
+	}
+	if c.Differs {
+		items = append(items, fmt.Sprintf("c%d", next))
+		next++
+	}
+	for i := range c.Counts {
+		items = append(items, fmt.Sprintf("c%d", next+i))
+	}
 	changes := rewrite.Changes{
 		SQL: "SELECT " + strings.Join(items, ", ") + "\nFROM (" + p.sql + ")", Args: p.args,
 		ChangeFiles: c.Inserts && c.Deletes || c.Inserts && c.Updates || c.Deletes && c.Updates,
 		HasNew:      c.Values > 0, HasRowIDs: c.RowID >= 0, Done: c.Done, Repeated: c.Repeated,
-		AllowRepeatedDeletes: c.Deletes && !c.Updates && c.Repeated == "",
+		HasDiffers: c.Differs, Counts: c.Counts, AllowRepeated: c.Repeated == "",
 	}
 	applied, err := rewrite.Apply(st.progress(), instance, tx, view, changes, rewrite.Options{DataChange: true})
 	return applied, p.diagnose(err)

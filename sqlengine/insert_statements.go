@@ -161,6 +161,9 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 	st.ignored(s.Ignored)
 	result := &Result{}
 	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
+		if overKey(s) && (s.Mode != parse.InsertIgnore || primaryKey(tx.Config()) != nil) {
+			return st.insertOverKey(s, tx, t, result)
+		}
 		source, plan, err := st.bindInsert(tx, t, s)
 		if err != nil {
 			return nil, err
@@ -271,7 +274,7 @@ func (st *statement) replaced(tx *txn.Transaction, before *log.Snapshot, t targe
 	mode := "Overwrite"
 	var err error
 	switch s.Mode {
-	case parse.InsertInto:
+	case parse.InsertInto, parse.InsertIgnore: // of a table without a key
 		mode = "Append"
 	case parse.InsertOverwrite:
 		err = st.overwrite(tx, before, plan, written, operation)

@@ -30,6 +30,9 @@ type Result struct {
 	Columns  []ColumnInfo // nil: the statement has no result set, and Next answers io.EOF
 	Affected int64        // rows changed, for a statement without a result set
 	Warnings []Warning
+	// Found is Affected with the rows that an UPDATE, or ON DUPLICATE KEY UPDATE, found and left as they were; MySQL clients may ask for
+	// this one. 0 for statements that have but one count.
+	Found int64
 	// LastInsertID is the first identity value that the statement has generated, 0 for none.
 	LastInsertID int64
 	Info         string // what MySQL says of the statement in words; empty for most

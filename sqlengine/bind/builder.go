@@ -229,3 +229,36 @@ func (s Scope) Path() []string {
 	}
 	return s.s.tables[0].path
 }
+
+// Qualified is the scope with columns that only a qualified name finds.
+func (s Scope) Qualified() Scope { return Scope{&scope{tables: s.s.tables}} }
+
+// Shared is a query that is computed once, however often it is read.
+func (b *Builder) Shared(q *expr.Query, name string) *expr.CTE {
+	b.b.ids++
+	return &expr.CTE{ID: b.b.ids, Name: name, Query: q, Materialized: true, Columns: append([]expr.OutputColumn(nil), q.Columns...)}
+}
+
+// Read is a relation over a common table expression.
+func (b *Builder) Read(c *expr.CTE) *expr.Relation {
+	r := b.b.relation(expr.RelCTE, c.Name)
+	r.CTE, r.Columns = c, append([]expr.OutputColumn(nil), c.Columns...)
+	return r
+}
+
+// Repeated is a query that begins with the rows of first and adds, as long as any come, the rows that step makes of those that the
+// last step gave. Both have the same columns.
+func (b *Builder) Repeated(first *expr.Query, name string, step func(last *expr.Relation) (*expr.Query, error)) (*expr.CTE, error) {
+	b.b.ids++
+	out := &expr.CTE{ID: b.b.ids, Name: name, Recursive: true, Columns: append([]expr.OutputColumn(nil), first.Columns...)}
+	for i := range out.Columns {
+		out.Columns[i].Nullable = true
+	}
+	more, err := step(b.Read(out))
+	if err != nil {
+		return nil, err
+	}
+	out.Query = &expr.Query{Body: &expr.SetOperation{Op: "UNION ALL", Left: first, Right: more}}
+	b.b.output(out.Query, out.Columns)
+	return out, nil
+}

@@ -106,6 +106,9 @@ func (s source) Columns() []expr.OutputColumn {
 	for _, f := range s.config.Schema.Fields {
 		out = append(out, expr.OutputColumn{Name: string(f.Name), Out: string(f.Name), Type: f.Type, Nullable: true})
 	}
+	for _, h := range []string{change.FileNumber, "_metadata.row_index", "_metadata.row_id"} {
+		out = append(out, expr.OutputColumn{Name: h, Out: h, Type: protocol.DataType{Kind: protocol.KindLong}, Nullable: true, Hidden: true})
+	}
 	return out
 }
 

@@ -26,6 +26,11 @@ type Changes struct {
 	// Repeated says what it means that a row of the table comes several times (rewrite.Insert aside): an error of that class, or nothing
 	// if it is empty; then any one of the rows counts.
 	Repeated protocol.Class
+	// Differs is whether a BOOLEAN follows that tells of an updated row whether it is not as it was. Counts is how many BIGINT columns
+	// follow that, whose sums the statement has to tell; see Upsert. Keeps is whether rows may be rewrite.Keep without a place.
+	Differs bool
+	Counts  int
+	Keeps   bool
 	// Updates, Deletes and Inserts say which actions can occur.
 	Updates, Deletes, Inserts bool
 	Done                      []txn.Duty

@@ -22,17 +22,6 @@ type stored struct {
 	name, values string
 }
 
-func (s stored) Columns() []expr.OutputColumn {
-	out := s.source.Columns()
-	for _, h := range []struct {
-		name string
-		kind protocol.Kind
-	}{{change.FileNumber, protocol.KindLong}, {"_metadata.row_index", protocol.KindLong}, {"_metadata.row_id", protocol.KindLong}} {
-		out = append(out, expr.OutputColumn{Name: h.name, Out: h.name, Type: protocol.DataType{Kind: h.kind}, Nullable: true, Hidden: true})
-	}
-	return out
-}
-
 // text is the scan as a DuckDB table expression.
 func (s stored) text() string {
 	var items, columns []string
@@ -88,6 +77,10 @@ func changes(t *testing.T, in *duck.Instance, sql string, w world, dialect expr.
 	case *parse.Merge:
 		c, err = change.Merge(t.Context(), s, to, opts)
 	case *parse.Insert:
+		if s.OnDuplicate != nil || s.Mode == parse.InsertIgnore || s.Mode == parse.InsertReplaceInto {
+			c, err = change.Upsert(t.Context(), s, to, []int{0}, opts)
+			break
+		}
 		var plan *change.Plan
 		if plan, err = change.Insert(t.Context(), s, to, opts); err == nil {
 			c = plan.Removed
@@ -107,6 +100,12 @@ func changes(t *testing.T, in *duck.Instance, sql string, w world, dialect expr.
 	items := []string{fmt.Sprintf("['K', 'D', 'U', 'I', 'D', 'U'][c%d + 1] || coalesce(' f' || c%d || ':' || c%d, '')", c.Action, c.File, c.Row)}
 	for i := range c.Values {
 		items = append(items, fmt.Sprintf("coalesce(CAST(c%d AS VARCHAR), 'NULL')", i))
+	}
+	if c.Differs {
+		items = append(items, fmt.Sprintf("CASE WHEN c%d THEN '*' ELSE '=' END", c.Values+4))
+	}
+	for i := range min(c.Counts, 3) {
+		items = append(items, fmt.Sprintf("'+' || c%d", c.Values+4+i))
 	}
 	lines, err := texts(t.Context(), in, "SELECT "+strings.Join(items, " || ' ' || ")+" FROM ("+printed+")", args)
 	if err != nil {
@@ -184,11 +183,13 @@ func TestUpdate(t *testing.T) {
 		"UPDATE t SET id = NULL", "[DELTA_NOT_NULL_CONSTRAINT_VIOLATED]",
 	)
 	checkChanges(t, in, w, expr.MySQL,
-		"UPDATE t SET a = a * 2, b = a WHERE id = 2", "U f0:1 2 40 40 y",
-		"UPDATE t SET a = 1, b = b + 1, a = a + b WHERE id = 2", "U f0:1 2 4 3 y",
-		"UPDATE t SET b = 0 ORDER BY a LIMIT 2", "U f0:0 1 10 0 x / U f1:1 4 NULL 0 NULL",
-		"UPDATE t JOIN u ON t.a = u.k SET t.b = u.w", "U f0:0 1 10 100 x / U f0:1 2 20 200 y / U f0:1 2 20 200 y",
-		"UPDATE t LEFT JOIN u ON t.a = u.k SET t.b = -1 WHERE u.k IS NULL", "U f1:0 3 30 -1 x / U f1:1 4 NULL -1 NULL",
+		"UPDATE t SET a = a * 2, b = a WHERE id = 2", "U f0:1 2 40 40 y *",
+		"UPDATE t SET s = 'x'", "U f0:0 1 10 1 x = / U f0:1 2 20 2 x * / U f1:0 3 30 3 x = / U f1:1 4 NULL 4 x *",
+		"UPDATE t SET a = a + 1, a = a - 1 WHERE id < 3", "U f0:0 1 10 1 x = / U f0:1 2 20 2 y =",
+		"UPDATE t SET a = 1, b = b + 1, a = a + b WHERE id = 2", "U f0:1 2 4 3 y *",
+		"UPDATE t SET b = 0 ORDER BY a LIMIT 2", "U f0:0 1 10 0 x * / U f1:1 4 NULL 0 NULL *",
+		"UPDATE t JOIN u ON t.a = u.k SET t.b = u.w", "U f0:0 1 10 100 x * / U f0:1 2 20 200 y * / U f0:1 2 20 200 y *",
+		"UPDATE t LEFT JOIN u ON t.a = u.k SET t.b = -1 WHERE u.k IS NULL", "U f1:0 3 30 -1 x * / U f1:1 4 NULL -1 NULL *",
 		"UPDATE t JOIN u ON t.a = u.k SET t.b = 1, u.w = 2", "[DELTASQL_MULTI_TABLE_CHANGE]",
 		"UPDATE t SET a = 'word' WHERE id = 1", "[DELTASQL_INCORRECT_VALUE]",
 	)

@@ -132,6 +132,27 @@ func (b *binding) rows(in *source, cells []cell) (*Plan, error) {
 	for _, c := range in.with {
 		plan.Deterministic = plan.Deterministic && !c.Materialized
 	}
+	values, err := b.candidates(in, cells, plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.duties(values, cells); err != nil {
+		return nil, err
+	}
+	for i, c := range cells {
+		if c.constant != nil {
+			plan.Partition = append(plan.Partition, PartitionValue{Column: i, Value: c.constant})
+		}
+	}
+	plan.values = values
+	plan.Query = b.checked(values)
+	plan.Done = b.done
+	return plan, nil
+}
+
+// candidates are the rows that an INSERT adds before they are checked: the table's columns, computed ones too, and behind them those of more,
+// which b.carried then names.
+func (b *binding) candidates(in *source, cells []cell, plan *Plan, more ...bind.Item) (*expr.Relation, error) {
 	assigned := make([]bind.Item, len(cells))
 	for i, c := range cells {
 		f := b.schema.Fields[i]
@@ -149,25 +170,13 @@ func (b *binding) rows(in *source, cells []cell) (*Plan, error) {
 			cells[i].marker = len(items) - 1
 		}
 	}
+	for _, it := range more {
+		b.carried = append(b.carried, len(items))
+		items = append(items, it)
+	}
 	block := b.build.Block(in.relation, items)
 	block.With = in.with
-	values := b.build.Derived(block, "")
-	values, err := b.computed(values, cells, plan)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.duties(values, cells); err != nil {
-		return nil, err
-	}
-	for i, c := range cells {
-		if c.constant != nil {
-			plan.Partition = append(plan.Partition, PartitionValue{Column: i, Value: c.constant})
-		}
-	}
-	plan.values = values
-	plan.Query = b.checked(values)
-	plan.Done = b.done
-	return plan, nil
+	return b.computed(b.build.Derived(block, ""), cells, plan)
 }
 
 // checked is the outermost block: the values, the keeper's with every check around it.

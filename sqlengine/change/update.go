@@ -86,6 +86,12 @@ func Update(ctx context.Context, s *parse.Update, t Table, opts Options) (out *C
 	}
 	items = append(items, bind.Item{Name: "action", Value: actionOf(rewrite.Update)})
 	items = append(items, places...)
+	before := len(items) // where MySQL's values before the change begin, which say whether there is one
+	if out.Differs = b.mysql(); out.Differs {
+		for _, i := range assignedColumns(settings) {
+			items = append(items, bind.Item{Value: columnOf(out.Target, i)})
+		}
+	}
 	width := len(items)
 	if items, err = b.settingValues(items, stages[0], scope); err != nil {
 		return nil, err
@@ -112,6 +118,13 @@ func Update(ctx context.Context, s *parse.Update, t Table, opts Options) (out *C
 		if rows, err = b.set(rows, width, stage); err != nil {
 			return nil, err
 		}
+	}
+	if out.Differs {
+		var differs expr.Expr
+		for k, i := range assignedColumns(settings) {
+			differs = either(differs, distinct(columnOf(rows, i), columnOf(rows, before+k)))
+		}
+		rows = b.build.Derived(b.build.Block(rows, append(itemsOf(rows, 0, before), bind.Item{Name: "differs", Value: differs})), "")
 	}
 	return out, b.changed(out, rows, b.givenBy(settings), hasID)
 }
@@ -198,7 +211,7 @@ func (b *binding) stages(settings []setting, scope bind.Scope, single bool) ([][
 				return nil, err
 			}
 			reads := func(x expr.Expr) {
-				if c, ok := x.(*expr.Column); ok && c.Relation.Kind == expr.RelScan {
+				if c, ok := x.(*expr.Column); ok && (c.Relation.Kind == expr.RelScan || c.Relation.Kind == expr.RelQuery) {
 					for _, o := range last {
 						later = later || o.column == c.Index
 					}
@@ -328,12 +341,20 @@ func (b *binding) givenBy(settings []setting) []cell {
 	return cells
 }
 
-// changed puts computed columns and checks over the rows of a change, whose columns are the table's, the action and the place.
+// changed puts computed columns and checks over the rows of a change, whose columns are the table's, the action, the place, and what
+// out.Differs and out.Counts say.
 func (b *binding) changed(out *Changes, rows *expr.Relation, cells []cell, hasID bool) error {
 	n := len(b.schema.Fields)
-	b.carried = []int{n, n + 1, n + 2}
+	width := 3 + out.Counts
 	if hasID {
-		b.carried = append(b.carried, n+3)
+		width++
+	}
+	if out.Differs {
+		width++
+	}
+	b.carried = nil
+	for i := range width {
+		b.carried = append(b.carried, n+i)
 	}
 	plan := &Plan{}
 	rows, err := b.computed(rows, cells, plan)
@@ -343,7 +364,7 @@ func (b *binding) changed(out *Changes, rows *expr.Relation, cells []cell, hasID
 	if err := b.duties(rows, cells); err != nil {
 		return err
 	}
-	if out.Deletes || out.Repeated != "" {
+	if out.Deletes || out.Keeps || out.Repeated != "" {
 		b.unchecked(columnOf(rows, b.carried[0]))
 	}
 	out.Query = b.checked(rows)

@@ -221,6 +221,9 @@ func (b *binder) bindCall(n *parse.Call) (Expr, error) {
 		return nil, fail(n.At(), "UNRESOLVED_ROUTINE", "there is no function %s", dotted(n.Name))
 	}
 	c := &call{binder: b, at: n.At(), name: strings.ToLower(n.Name[0].Name), node: n}
+	if c.name == "values" && b.ctx.Dialect == MySQL {
+		return b.inserted(n)
+	}
 	if c.f = lookup(c.name, b.ctx.Dialect); c.f == nil {
 		return nil, unknownFunction(n.Name[0].Name, n.At(), b.ctx.Dialect)
 	}
@@ -292,6 +295,22 @@ func (c *call) bound(b *binder, args []parse.Arg) ([]Expr, error) {
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// InsertedRow qualifies the columns of the row that an INSERT would add, as VALUES(c) names them in ON DUPLICATE KEY UPDATE.
+const InsertedRow = "\x00values"
+
+// inserted is MySQL's VALUES(c).
+func (b *binder) inserted(n *parse.Call) (Expr, error) {
+	if len(n.Args) == 1 {
+		if c, ok := n.Args[0].Expr.(*parse.Column); ok {
+			last := c.Name[len(c.Name)-1]
+			if found, err := b.env.Resolve(parse.Name{{Name: InsertedRow, Quoted: true, Pos: last.Pos}, last}); err == nil {
+				return found, nil
+			}
+		}
+	}
+	return nil, fail(n.At(), "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION", "VALUES(c) stands in ON DUPLICATE KEY UPDATE and names a column of the table")
 }
 
 // callOf binds a call that an operator stands for.

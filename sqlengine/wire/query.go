@@ -84,8 +84,12 @@ func (c *conn) answer(ctx context.Context, result *sqlengine.Result, before stri
 	}
 	if result.Columns == nil {
 		database := c.session.Database()
+		affected := result.Affected
+		if c.has(clientFoundRows) {
+			affected = max(affected, result.Found)
+		}
 		return c.sendOK(okay{
-			affected: uint64(max(result.Affected, 0)), insertID: uint64(result.LastInsertID), info: result.Info, status: flags, warnings: len(result.Warnings),
+			affected: uint64(max(affected, 0)), insertID: uint64(result.LastInsertID), info: result.Info, status: flags, warnings: len(result.Warnings),
 			database: database, changed: database != before,
 		}, 0) == nil
 	}

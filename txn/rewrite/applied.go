@@ -17,6 +17,9 @@ type Applied struct {
 	// Differing are the updated rows that are not as they were, where Changes.HasDiffers; else Updated.
 	Differing int64
 
+	// Counts are the sums of the columns that Changes.Counts speaks of.
+	Counts []int64
+
 	FilesAdded, FilesRemoved int
 	BytesAdded, BytesRemoved int64
 	// Files that got a vector, that had one before and got another, and whose former vector is gone.

@@ -23,7 +23,8 @@ type Action int8
 
 // The actions, as Changes.SQL has them.
 const (
-	// Keep is a row that stays as it is. It counts only where it comes a second time (Changes.Repeated).
+	// Keep is a row that stays as it is. It counts only where it comes a second time (Changes.Repeated). Without a place it is a row
+	// of the source that does nothing.
 	Keep Action = iota
 	Delete
 	Update
@@ -43,6 +44,7 @@ type Changes struct {
 	//	new values           with HasNew: the columns of the schema as they will be, likewise; of no meaning for a row that is deleted or kept
 	//	row id, row version  with HasRowIDs: scan.RowID and scan.RowCommitVersion of the row
 	//	differs              with HasDiffers: BOOLEAN, whether an updated row is not as it was
+	//	counts               BIGINT, as many as Counts says, whose sums over all rows go into Applied.Counts
 	//
 	// Members of structs have their logical names. Without HasNew there may be rows to delete only. Without HasOld what change
 	// files tell of rows as they were is read from the files once more.
@@ -50,6 +52,8 @@ type Changes struct {
 	// Args are the values of its parameters, the first of which is $1.
 	Args                                  []any
 	HasOld, HasNew, HasRowIDs, HasDiffers bool
+	// Counts is how many columns of counts there are; they need HasNew.
+	Counts int
 	// A row that comes several times is an error of the class Repeated, empty for
 	// DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE. AllowRepeatedDeletes lets it pass where the row is deleted every
 	// time, and AllowRepeated always: then any one of its changes counts.
@@ -207,6 +211,9 @@ func (a *application) columns() string {
 	if a.changes.HasDiffers {
 		names = append(names, "differs")
 	}
+	for i := range a.changes.Counts {
+		names = append(names, fmt.Sprintf("count%d", i))
+	}
 	return strings.Join(names, ", ")
 }
 
@@ -224,6 +231,11 @@ func (a *application) collect(ctx context.Context) error {
 	if err := a.collectFrom(ctx, from, args); err != nil {
 		return err
 	}
+	counts, err := a.sums(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { a.applied.Counts = counts }()
 	again, err := a.checkRepeated()
 	if err != nil {
 		return err
@@ -244,6 +256,31 @@ func (a *application) collect(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sums adds up the columns of counts.
+func (a *application) sums(ctx context.Context) ([]int64, error) {
+	if a.changes.Counts == 0 {
+		return nil, nil
+	}
+	items := make([]string, a.changes.Counts)
+	for i := range items {
+		items[i] = fmt.Sprintf("CAST(coalesce(sum(count%d), 0) AS BIGINT)", i)
+	}
+	stream, err := a.in.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+a.table)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	batch, err := stream.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int64, len(items))
+	for i := range counts {
+		counts[i] = batch.Vector(i).Int64(0)
+	}
+	return counts, nil
 }
 
 // collectFrom reads where the changed rows lie.
@@ -289,6 +326,9 @@ func (a *application) collectBatch(batch *duck.Batch) error {
 			}
 			a.applied.Inserted++
 			continue
+		}
+		if !files.Valid(i) && action == Keep {
+			continue // a row of the source that does nothing
 		}
 		if !files.Valid(i) || !rows.Valid(i) {
 			return bad("a row is changed that has no place")
