@@ -44,6 +44,7 @@ var ownVariables = []variable{
 	{name: "deltasql_schema_evolution", conf: "spark.databricks.delta.schema.automerge.enabled", initial: "off", check: isBoolean, help: "writes add columns that the table lacks, as WITH SCHEMA EVOLUTION does for one statement"},
 	{name: "deltasql_replace_where_check", conf: "spark.databricks.delta.replacewhere.constraintcheck.enabled", initial: "on", check: isBoolean, help: "rows of REPLACE WHERE must satisfy its condition"},
 	{name: "deltasql_fast_drop_feature", initial: "on", check: isBoolean, help: "DROP FEATURE without TRUNCATE HISTORY keeps the history and protects its checkpoints; off waits for the log's retention"},
+	{name: "deltasql_ignore_missing_files", conf: "spark.sql.files.ignoremissingfiles", initial: "off", check: isBoolean, help: "RESTORE leaves out files that are gone instead of failing"},
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
 	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},
 	{name: "time_zone", conf: "spark.sql.session.timezone", initial: "UTC", check: isTimeZone, help: "the zone in which times are read and shown"},

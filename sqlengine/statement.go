@@ -132,6 +132,8 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.truncate(s)
 	case *parse.AlterTable:
 		return st.alterTable(s)
+	case *parse.Restore:
+		return st.restore(s)
 	case *parse.CommentOn:
 		return st.commentOn(s)
 	case *parse.Several:

@@ -34,6 +34,7 @@ type contender struct {
 	firstVersion int64 // the version that was tried for first
 	version      int64 // the version that is tried for now
 	mark         int64 // the highest row id given out
+	raise        int64 // what the mark must not stay below
 	lastMillis   int64 // the time of the newest commit known
 	// tracking is the value of the tag delta.rowTracking.preserved, "" for none.
 	tracking string
@@ -48,7 +49,7 @@ func (tx *Transaction) contend(op *Operation, nowMillis int64) (contender, error
 	s := &tx.staged
 	c := contender{
 		table: tx.table.Name(), op: op, reads: tx.reads.clone(), protocol: s.protocol, metadata: s.metadata,
-		txns: s.transactions(), domains: s.domainList(), files: s.fileActions(nowMillis), fresh: map[string]bool{}, done: s.done, mark: -1,
+		txns: s.transactions(), domains: s.domainList(), files: s.fileActions(nowMillis), fresh: map[string]bool{}, done: s.done, mark: -1, raise: tx.mark,
 	}
 	for path, file := range s.files {
 		if file.fresh {
@@ -197,6 +198,9 @@ func (c *contender) movesIdentityOnly() bool {
 func (c *contender) identified(config *protocol.TableConfig) ([]protocol.Action, int64, error) {
 	tracked := tracksRows(config)
 	mark := c.mark
+	if tracked {
+		mark = max(mark, c.raise)
+	}
 	out := slices.Clone(c.files)
 	for i := range out {
 		if out[i].Add == nil {

@@ -75,6 +75,7 @@ type Transaction struct {
 	view   *log.Snapshot         // what View gave; nil after anything was staged
 	newest *log.Snapshot         // what the commit made, if the table knows it
 	joined bool                  // another transaction made the commit for this one too
+	mark   int64                 // see RaiseRowMark; -1 for none
 }
 
 // Begin starts a transaction on a table as a snapshot has it. It refuses at once what this product may not change.
@@ -88,13 +89,13 @@ func Begin(_ context.Context, table *log.Table, read *log.Snapshot, o Options) (
 	if err := checkWritable(read.Config().Protocol, table.Name()); err != nil {
 		return nil, err
 	}
-	return &Transaction{table: table, read: read, options: o.withDefaults(), config: read.Config(), staged: newStaged()}, nil
+	return &Transaction{table: table, read: read, options: o.withDefaults(), config: read.Config(), staged: newStaged(), mark: -1}, nil
 }
 
 // Create starts the transaction that makes version 0 of a table that is not there. Its protocol and metadata must be set
 // before files are added. Where another makes the table first, Commit fails with DELTA_PROTOCOL_CHANGED.
 func Create(_ context.Context, table *log.Table, o Options) (*Transaction, error) {
-	return &Transaction{table: table, options: o.withDefaults(), staged: newStaged()}, nil
+	return &Transaction{table: table, options: o.withDefaults(), staged: newStaged(), mark: -1}, nil
 }
 
 // checkWritable is protocol.CheckWritable, but for tables whose commits a catalog makes, where no look at the features helps.
@@ -331,6 +332,14 @@ func (tx *Transaction) SetDomain(d protocol.DomainMetadata) error {
 		tx.staged.domains[d.Domain] = d
 		return nil
 	})
+}
+
+// RaiseRowMark makes sure that no row is given an id up to mark: rows that the commit brings in from another version, or another
+// table, may have any of these (R1). A lower mark than the table's changes nothing.
+func (tx *Transaction) RaiseRowMark(mark int64) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.mark = max(tx.mark, mark)
 }
 
 // Domain is a domain's metadata as they will be; false where the table has none.
