@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 
 	"deltasql/protocol"
 )
@@ -72,7 +71,7 @@ func (t *Table) segmentTombstones(ctx context.Context, segment *Segment, yield f
 		if err != nil {
 			return err
 		}
-		maps.Copy(newest, c.newestRemoves())
+		c.newestRemoves(newest)
 	}
 	if segment.checkpoint != nil {
 		err := t.checkpointRemoves(ctx, segment.checkpoint, func(remove *protocol.RemoveFile) error {
@@ -93,10 +92,9 @@ func (t *Table) segmentTombstones(ctx context.Context, segment *Segment, yield f
 	return nil
 }
 
-// newestRemoves gives for each key that a commit names its remove, nil where the commit adds the file. As in applyCommit,
+// newestRemoves puts for each key that a commit names its remove, nil where the commit adds the file. As in applyCommit,
 // adds and removes of one key do not go together, and where they do the later line counts.
-func (c *commit) newestRemoves() map[string]*protocol.RemoveFile {
-	newest := make(map[string]*protocol.RemoveFile, c.adds+c.removes)
+func (c *commit) newestRemoves(newest map[string]*protocol.RemoveFile) {
 	for i := range c.actions {
 		switch action := &c.actions[i]; {
 		case action.Add != nil:
@@ -105,7 +103,6 @@ func (c *commit) newestRemoves() map[string]*protocol.RemoveFile {
 			newest[textKey(action.Remove.Path, action.Remove.DeletionVector)] = action.Remove
 		}
 	}
-	return newest
 }
 
 // textKey is a fileKey as a text: the byte 0 is in no path.
