@@ -7,7 +7,7 @@ SCALE   ?= small
 RUNS    ?= 3
 ENGINES ?=
 
-.PHONY: help build test test-race lint fmt bench interop fuzz corpus oracle rewrite clean ci
+.PHONY: help build test test-race test-crash lint fmt bench interop fuzz corpus oracle rewrite clean ci
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -20,6 +20,9 @@ test: ## every test that needs no other engine (also reads ../shared where it li
 
 test-race: ## the same under the race detector
 	$(GO) test -race ./...
+
+test-crash: ## every crash test, each in a process that is killed, and eight processes that write 8000 rows (half an hour)
+	DELTASQL_CRASH_TESTS=long $(GO) test -timeout 2h -v ./sqlengine/crash
 
 lint: ## gofmt and vet; the package map is a test (protocol/imports_test.go)
 	@test -z "$$(gofmt -l cmd sqlengine scan txn stats protocol)" || { gofmt -l cmd sqlengine scan txn stats protocol; exit 1; }

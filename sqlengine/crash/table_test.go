@@ -65,7 +65,7 @@ func openEngine(folder string) (*sqlengine.Engine, error) {
 // newDatabase makes an empty database, or one that is a copy of another.
 func newDatabase(t *testing.T, like string) string {
 	t.Helper()
-	name := fmt.Sprintf("d%d", databases.Add(1))
+	name := fmt.Sprintf("try%d", databases.Add(1))
 	folder := filepath.Join(catalog, name)
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		t.Fatal(err)
