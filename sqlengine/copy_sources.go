@@ -323,8 +323,11 @@ func (st *statement) fileSource(files []copyFile, o *copyOptions, target protoco
 			if strings.Contains(text, variantMark) {
 				name = "CAST(" + name + " AS " + strings.ReplaceAll(text, variantMark, "VARIANT") + ") AS " + name
 			}
-			if c := columns[i]; text == "VARCHAR" && c.Type.Kind == duck.KindDouble {
+			switch c := columns[i]; {
+			case text == "VARCHAR" && c.Type.Kind == duck.KindDouble:
 				name = exactNumber(c.Name) + " AS " + name
+			case numbersToDecimals(c.Type, targetType(target, c.Name)):
+				name = exactNested(c.Name) + " AS " + name
 			}
 			items = append(items, name)
 		}
@@ -472,6 +475,37 @@ func exactNumber(column string) string {
 	const longer = "regexp_matches({0}, '[.eE]') AND length(ltrim(regexp_replace(regexp_replace({0}, '[eE].*$', ''), '[^0-9]', '', 'g'), '0')) > 15"
 	const template = "CASE WHEN " + longer + " THEN error('[NUMERIC_VALUE_OUT_OF_RANGE] a JSON number of more than 15 digits, about ' || {0} || ', cannot be read exactly as a decimal: write it as a string') ELSE {0} END"
 	return strings.ReplaceAll(template, "{0}", duck.QuoteIdentifier(column))
+}
+
+// numbersToDecimals tells whether some number with a fraction inside a JSON value goes to a decimal.
+func numbersToDecimals(found duck.Type, to protocol.DataType) bool {
+	switch {
+	case to.Kind == protocol.KindDecimal:
+		return found.Kind == duck.KindDouble
+	case to.Kind == protocol.KindArray && found.Kind == duck.KindList:
+		return numbersToDecimals(found.Children[0], *to.Element)
+	case to.Kind == protocol.KindMap && found.Kind == duck.KindStruct:
+		return numbersToDecimals(memberOf(found), *to.Value)
+	case to.Kind == protocol.KindStruct && found.Kind == duck.KindStruct:
+		for i, name := range found.Names {
+			if numbersToDecimals(found.Children[i], targetType(to, name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// exactNested is a nested JSON value some number of which goes to a decimal, with the same check as exactNumber: no text in it may look
+// like a number of more than 15 digits and a point. A string that only looks so is refused with it, which its hint says.
+func exactNested(column string) string {
+	var forms []string
+	for whole := 1; whole <= 15; whole++ {
+		forms = append(forms, fmt.Sprintf(`[0-9]{%d}\.[0-9]{%d,}`, whole, 16-whole))
+	}
+	pattern := `"-?(?:` + strings.Join(forms, "|") + `|[0-9]{16,}\.[0-9]+)(?:[eE][-+]?[0-9]+)?"`
+	const template = "CASE WHEN regexp_matches(CAST(to_json({0}) AS VARCHAR), {1}) THEN error('[NUMERIC_VALUE_OUT_OF_RANGE] a JSON number of more than 15 digits inside the column cannot be read exactly as a decimal: write it as a string without its point, or load the column as a variant') ELSE {0} END"
+	return strings.NewReplacer("{0}", duck.QuoteIdentifier(column), "{1}", duck.QuoteString(pattern)).Replace(template)
 }
 
 // memberOf is the type of a struct's members where they agree.

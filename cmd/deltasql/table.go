@@ -129,7 +129,7 @@ func (w *tableWriter) End(rows int64) error {
 func (w *tableWriter) Done(_ int, affected int64) error {
 	text := "OK\n"
 	if affected > 0 {
-		text = "OK, " + strconv.FormatInt(affected, 10) + " rows affected\n"
+		text = "OK, " + strings.TrimSuffix(rowCount(affected), "\n") + " affected\n"
 	}
 	_, err := w.out.WriteString(text)
 	return err
