@@ -85,13 +85,13 @@ func (c *catalog) putEntry(ctx context.Context, file, what string, entry any, re
 // entryTries is how often an entry is written whose store does not answer.
 const entryTries = 3
 
-// createEntry writes a new entry. Where it is not known whether the entry was written, or one is there that may be this very one, reading
-// it back tells.
-func (c *catalog) createEntry(ctx context.Context, file string, data []byte) (err error) {
-	for range entryTries {
-		if _, err = c.files.PutIfAbsent(ctx, file, data); err == nil || !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrOutcomeUnknown) {
-			return err
-		}
+// createEntry writes a new entry. Where it is not known whether it was written, reading it back tells.
+func (c *catalog) createEntry(ctx context.Context, file string, data []byte) error {
+	_, err := c.files.PutIfAbsent(ctx, file, data)
+	if !errors.Is(err, store.ErrOutcomeUnknown) {
+		return err
+	}
+	for range entryTries { // once there is doubt, an equal entry is this one
 		there, missing := c.files.Read(ctx, file, entryMaxBytes)
 		switch {
 		case missing == nil && bytes.Equal(there, data):
@@ -99,6 +99,9 @@ func (c *catalog) createEntry(ctx context.Context, file string, data []byte) (er
 		case missing == nil:
 			return store.ErrExists
 		case !errors.Is(missing, store.ErrNotFound):
+			return err
+		}
+		if _, err = c.files.PutIfAbsent(ctx, file, data); err == nil || !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrExists) {
 			return err
 		}
 	}

@@ -24,6 +24,11 @@ func makeFolders(t *testing.T, names ...string) string {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
+		if table {
+			if err := os.WriteFile(filepath.Join(path, protocol.CommitName(0)), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	return root
 }
@@ -48,6 +53,28 @@ func TestCatalogLists(t *testing.T) {
 		tables, err := c.tables(ctx, database)
 		if err != nil || !slices.Equal(tables, want) {
 			t.Errorf("tables of %s: %v, want %v, %v", database, tables, want, err)
+		}
+	}
+}
+
+// A CREATE that died leaves a log without a commit, which is no table.
+func TestUnfinishedTablesAreNone(t *testing.T) {
+	root := makeFolders(t, "default/a*")
+	for _, name := range []string{"default/b/" + logFolder, "default/c/" + logFolder} {
+		if err := os.MkdirAll(filepath.Join(root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "default/c", logFolder, ".00000000000000000000.json.1.1.tmp"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, ctx := openCatalog(t, root), context.Background()
+	if tables, err := c.tables(ctx, defaultDatabase); err != nil || !slices.Equal(tables, []string{"a"}) {
+		t.Errorf("tables: %v, %v", tables, err)
+	}
+	for _, name := range []string{"b", "c"} {
+		if path, err := c.find(ctx, defaultDatabase, name); err != nil || path != "" {
+			t.Errorf("%s: %q, %v", name, path, err)
 		}
 	}
 }

@@ -40,8 +40,8 @@ func TestFaultyStore(t *testing.T) {
 			p := prepare(t, k)
 			for at, call := range p.calls {
 				for _, do := range []action{fail, failAfter, lost, full, twice, slow} {
-					if do == full && !strings.HasPrefix(call, "put") || do == twice && strings.HasPrefix(call, "locate") {
-						continue
+					if do == full && !strings.HasPrefix(call, "put") || do == twice && (strings.HasPrefix(call, "locate") || strings.Contains(call, "_deltasql/")) {
+						continue // entries of the catalog bear no mark by which their writer would know them
 					}
 					if !long && at+1 != p.commit() && do != fail && do != failAfter {
 						continue
