@@ -142,3 +142,68 @@ func storedOtherwise(t protocol.DataType, file *duck.Type, mode protocol.Mapping
 	}
 	return kind != t.Kind || kind == protocol.KindDecimal && (int(file.Width) != t.Precision || int(file.Scale) != t.Scale)
 }
+
+// FilesOfDroppedColumns are the files of a snapshot that hold a column, or a member of a struct, that the table has dropped, by
+// number. Only column mapping lets columns be dropped and leaves them in the files; other tables' files are not looked at.
+func FilesOfDroppedColumns(ctx context.Context, in *duck.Instance, snapshot *log.Snapshot) ([]int32, error) {
+	config := snapshot.Config()
+	if config.Mapping == protocol.MappingNone {
+		return nil, nil
+	}
+	b, err := footersOf(snapshot, func(protocol.Field) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	if err := b.findFooters(ctx, in); err != nil {
+		return nil, err
+	}
+	known := map[string]*protocol.DataType{}
+	for i := range config.Schema.Fields {
+		known[string(config.PhysicalName(i))] = &config.Schema.Fields[i].Type
+	}
+	for _, property := range []string{rowIDProperty, rowCommitVersionProperty} {
+		if name := config.Property(property); name != "" {
+			known[name] = nil
+		}
+	}
+	verdicts := map[*layout]bool{}
+	var dropped []int32
+	for i, f := range b.files {
+		holds, decided := verdicts[f.layout]
+		if !decided {
+			for k := range f.layout.columns {
+				c := &f.layout.columns[k]
+				t, ok := known[c.name]
+				holds = holds || !ok || t != nil && holdsDropped(*t, &c.typ, config.Mapping)
+			}
+			verdicts[f.layout] = holds
+		}
+		if holds {
+			dropped = append(dropped, int32(i))
+		}
+	}
+	return dropped, nil
+}
+
+// holdsDropped tells whether what a file stores of a type has a member that the type has not.
+func holdsDropped(t protocol.DataType, file *duck.Type, mode protocol.MappingMode) bool {
+	switch {
+	case t.Kind == protocol.KindArray && file.Kind == duck.KindList:
+		return holdsDropped(*t.Element, &file.Children[0], mode)
+	case t.Kind == protocol.KindMap && file.Kind == duck.KindMap:
+		entry := file.Children[0].Children
+		return holdsDropped(*t.Key, &entry[0], mode) || holdsDropped(*t.Value, &entry[1], mode)
+	case t.Kind == protocol.KindStruct && file.Kind == duck.KindStruct:
+		members := map[string]protocol.DataType{}
+		for _, m := range membersOf(t, mode) {
+			members[m.name] = m.typ
+		}
+		for i, name := range file.Names {
+			m, ok := members[name]
+			if !ok || holdsDropped(m, &file.Children[i], mode) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -44,6 +44,11 @@ var ownVariables = []variable{
 	{name: "deltasql_schema_evolution", conf: "spark.databricks.delta.schema.automerge.enabled", initial: "off", check: isBoolean, help: "writes add columns that the table lacks, as WITH SCHEMA EVOLUTION does for one statement"},
 	{name: "deltasql_replace_where_check", conf: "spark.databricks.delta.replacewhere.constraintcheck.enabled", initial: "on", check: isBoolean, help: "rows of REPLACE WHERE must satisfy its condition"},
 	{name: "deltasql_fast_drop_feature", initial: "on", check: isBoolean, help: "DROP FEATURE without TRUNCATE HISTORY keeps the history and protects its checkpoints; off waits for the log's retention"},
+	{name: "deltasql_optimize_file_size", conf: "spark.databricks.delta.optimize.maxfilesize", initial: "", check: isOptionalNumber, help: "bytes of the files that OPTIMIZE makes; empty: the table's delta.targetFileSize, else 1 GiB"},
+	{name: "deltasql_optimize_small_file", conf: "spark.databricks.delta.optimize.minfilesize", initial: "", check: isOptionalNumber, help: "files of as many bytes or more are left alone by OPTIMIZE; empty: three quarters of the target"},
+	{name: "deltasql_optimize_deleted_ratio", conf: "spark.databricks.delta.optimize.maxdeletedrowsratio", initial: "0.05", check: isShare, help: "OPTIMIZE writes files anew of which a greater share of the rows is deleted"},
+	{name: "deltasql_clustering_cube_size", conf: "spark.databricks.delta.optimize.clustering.mergestrategy.mincubesize.threshold", initial: "107374182400", check: isOptionalNumber, help: "bytes of clustered files from which on OPTIMIZE does not cluster them again together with new ones"},
+	{name: "deltasql_zorder_check_statistics", conf: "spark.databricks.delta.optimize.zorder.checkstatscollection.enabled", initial: "on", check: isBoolean, help: "ZORDER BY refuses columns of which files keep no statistics"},
 	{name: "deltasql_ignore_missing_files", conf: "spark.sql.files.ignoremissingfiles", initial: "off", check: isBoolean, help: "RESTORE leaves out files that are gone instead of failing"},
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
 	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},
@@ -337,6 +342,14 @@ func wholeNumber(name, text string) (int64, error) {
 		return 0, protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s is %q; it is a whole number", name, text)
 	}
 	return n, nil
+}
+
+// isShare holds a number from 0 to 1.
+func isShare(text string) error {
+	if n, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil || !(n >= 0 && n <= 1) {
+		return fmt.Errorf("it is a number from 0 to 1")
+	}
+	return nil
 }
 
 func isClockAdvance(text string) error {

@@ -132,6 +132,10 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.truncate(s)
 	case *parse.AlterTable:
 		return st.alterTable(s)
+	case *parse.Optimize:
+		return st.optimize(s)
+	case *parse.Reorg:
+		return st.reorg(s)
 	case *parse.Restore:
 		return st.restore(s)
 	case *parse.CommentOn:

@@ -74,6 +74,11 @@ func (a *application) rewriteTogether(ctx context.Context, files []int32) error 
 	rows.SQL, rows.Args = sql, relation.Args
 	o := a.options
 	o.DataChange = false
+	if len(o.OrderBy) > 0 {
+		if o.SortBy, err = curveOrder(ctx, a.in, a.snapshot, files, o.OrderBy); err != nil {
+			return err
+		}
+	}
 	written, err := writeRows(ctx, a.in, a.tx, rows, o)
 	if err != nil {
 		return relation.Diagnose(err)

@@ -40,6 +40,8 @@ type Options struct {
 	TargetFileBytes int64
 	// SortBy are expressions over the columns c0, c1, ... by which the rows are sorted before they are divided into files.
 	SortBy []string
+	// OrderBy are leaves by whose values Rewrite sorts the rows, along a curve if there are several.
+	OrderBy []protocol.Leaf
 	// Tags are put on every file.
 	Tags map[string]string
 	// Apart makes Rewrite put the rows of each file into files of their own.
