@@ -242,7 +242,7 @@ func (pl *planner) build(r *expr.Relation, first int) (string, []any, error) {
 		})
 		st.reads(source, predicate)
 		relation, err := scan.Build(st.ctx, pl.instance, scan.Request{
-			Snapshot: source.snapshot, Columns: columns, Hidden: hidden, Predicate: predicate,
+			Snapshot: source.snapshot, Columns: columns, Hidden: hidden, Predicate: st.withGenerated(source.target, config, predicate),
 			Skip: st.session.settings.on("deltasql_skipping"), FirstParameter: first,
 		})
 		if err != nil {
