@@ -16,6 +16,7 @@
 //
 // # Promises
 //
+// C1: a statement that fails leaves the table as it was. C2: what a statement has answered for is durable.
 // Q1: every use of a table in one statement sees one version. Q2: a Result's columns have the bound types; what DuckDB returns
 // agrees with them. Q3: every error that leaves this package is a *protocol.Error. Q4: reading creates nothing on disk. Q5: an
 // Engine outlives any failure of one statement.
@@ -27,10 +28,10 @@
 // A Batch is valid until the next call of Next. The context given to Execute governs the whole life of the result: cancelling it,
 // or its deadline, ends the rows too.
 //
-// Statements that change tables are refused by this version; CREATE VIEW writes one file below the catalog's folder _deltasql.
+// What the catalog itself keeps (views, names of tables elsewhere, what CREATE DATABASE said) are files below its folder _deltasql.
 //
-// A session reads any file that the process may read: delta.`path`, parquet.`path`, csv.`path` and json.`path` name files outside
-// the catalog. Nothing else of DuckDB's reach is open to SQL: its functions and table functions are those of package expr.
+// Unless Options fence paths, a session reads and writes any file that the process may: delta.`path`, parquet.`path`, csv.`path` and
+// json.`path` name files outside the catalog. Nothing else of DuckDB's reach is open to SQL: its functions and table functions are those of package expr.
 //
 // A path that is a symbolic link is another table than the folder it leads to: two names of one table may see two versions.
 //
@@ -38,7 +39,9 @@
 //
 // The walk of a statement is session.go (ExecuteAt), statement.go (run: which kind), plan.go (query: bind, plan, open). Names are
 // resolve.go over catalog.go; which version is pins.go; what the log answers alone is answers.go. Each family of statements has a
-// file: set_, show_, describe_, view_statements.go, explain.go; their answers are made by package meta and become rows in rows.go.
+// file: set_, show_, describe_, view_, create_, insert_, dml_, alter_, database_, copy_statements.go, explain.go. Changes go through
+// writing.go; transactions.go has the session's own, feature_steps.go what takes several commits. Answers about tables are made by
+// package meta and become rows in rows.go.
 // Session.Check (check.go) opens package check, which holds a table against the protocol and shares nothing with the walk above.
 //
 // The package owns names, sessions, the walk of a statement, admission and cancellation. It knows no packets and no files of a
