@@ -444,7 +444,7 @@ func (st *statement) setLocation(name parse.Name, a *parse.SetLocation) (*Result
 	if err != nil {
 		return nil, at(err, name)
 	}
-	path, err := localPath(a.Location)
+	path, err := st.session.engine.fencedPath(a.Location)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (st *statement) locate(s *parse.CreateTable) (*creation, error) {
 	var location string
 	if s.Location != nil {
 		var err error
-		if location, err = localPath(*s.Location); err != nil {
+		if location, err = st.session.engine.fencedPath(*s.Location); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,7 @@ func (st *statement) locatePath(c *creation, location string) error {
 	if format := strings.ToLower(name[0].Name); format != "delta" {
 		return at(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "tables are Delta tables; %s.`path` cannot be created", format), name)
 	}
-	path, err := localPath(name[1].Name)
+	path, err := st.session.engine.fencedPath(name[1].Name)
 	if err != nil {
 		return at(err, name)
 	}

@@ -85,7 +85,7 @@ func (st *statement) createDatabase(s *parse.CreateDatabase) (*Result, error) {
 		entry.Properties = append(entry.Properties, [2]string{p.Key, p.Value})
 	}
 	if s.Location != nil {
-		if entry.Location, err = localPath(*s.Location); err != nil {
+		if entry.Location, err = st.session.engine.fencedPath(*s.Location); err != nil {
 			return nil, err
 		}
 		folder = entry.Location
