@@ -35,7 +35,7 @@ import (
 // and ends the transaction whatever comes out.
 //
 // Errors: a *Conflict (DELTA_CONCURRENT_..., DELTA_METADATA_CHANGED, DELTA_PROTOCOL_CHANGED), which leaves the table as it
-// was; DELTA_MAX_COMMIT_RETRIES_EXCEEDED; what breaks a rule of the protocol; DELTASQL_STORAGE, and
+// was; DELTA_METADATA_CHANGED that is no conflict where the log that was read is gone or another one; DELTA_MAX_COMMIT_RETRIES_EXCEEDED; what breaks a rule of the protocol; DELTASQL_STORAGE, and
 // DELTASQL_COMMIT_OUTCOME_UNKNOWN where neither the write nor reading it back was answered.
 func (tx *Transaction) Commit(ctx context.Context, op Operation) (Committed, error) {
 	tx.mu.Lock()
@@ -106,6 +106,9 @@ func (tx *Transaction) turn(ctx context.Context, c *contender) (log.Commit, int,
 }
 
 func (tx *Transaction) inTurn(ctx context.Context, c *contender) (log.Commit, int, error) {
+	if err := tx.checkLog(ctx); err != nil {
+		return log.Commit{}, 0, err
+	}
 	if known := tx.table.Known(ctx); known != nil && known.Version() >= c.version {
 		var commit log.Commit
 		if _, err := tx.lose(ctx, c, &commit, ""); err != nil || c.applied {
@@ -117,6 +120,22 @@ func (tx *Transaction) inTurn(ctx context.Context, c *contender) (log.Commit, in
 		tx.newest = tx.table.Committed(ctx, commit)
 	}
 	return commit, attempts, err
+}
+
+// checkLog refuses a commit to another log than the transaction has read. In the log of a table that was made anew meanwhile
+// it would leave a gap or bring in rows of another table (L1), and without a log, or behind versions that were cleaned up, it
+// would be written and never be seen (C2). Once a try has lost, the winners were read from the log that there is.
+func (tx *Transaction) checkLog(ctx context.Context) error {
+	if tx.read == nil {
+		return nil
+	}
+	same, err := tx.table.Stands(ctx, tx.read)
+	if err == nil && !same {
+		name := tx.table.Name()
+		err = protocol.NewError("DELTA_METADATA_CHANGED", "version %d of the table %s, which the transaction has read, is not in its log any more: the table was dropped, made anew or cleaned up",
+			tx.read.Version(), name).WithTable(name).WithHint("run the statement again")
+	}
+	return err
 }
 
 // loop tries until the commit stands, is applied already, or cannot be.

@@ -45,7 +45,7 @@ var queues = struct {
 // joinable tells whether a transaction may be committed together with others.
 func (tx *Transaction) joinable(c *contender) bool {
 	if tx.options.Alone || !c.blind || c.base == nil || c.protocol != nil || c.metadata != nil || len(c.txns) > 0 || len(c.domains) > 0 ||
-		len(c.op.Tags) > 0 || c.tracking != "" || len(c.files) == 0 || len(c.files) > maxGroupFiles {
+		len(c.op.Tags) > 0 || c.tracking != "" || len(c.reads.apps) > 0 || c.raise >= 0 || len(c.files) == 0 || len(c.files) > maxGroupFiles {
 		return false
 	}
 	for _, m := range c.op.Metrics {

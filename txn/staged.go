@@ -246,11 +246,11 @@ func (tx *Transaction) Remove(dataChange bool, files ...protocol.AddFile) error 
 				if err := tx.checkRemove(dataChange); err != nil {
 					return err
 				}
-				remove := old.remove
-				if remove == nil {
-					remove = removal(old.add, dataChange) // it was only committed again
+				remove := removal(old.add, dataChange) // right for one that was only committed again
+				if old.remove != nil {
+					*remove = *old.remove // which savepoints may hold too
+					remove.DataChange = remove.DataChange || dataChange
 				}
-				remove.DataChange = remove.DataChange || dataChange
 				tx.staged.put(key, &stagedFile{remove: remove})
 			}
 		}

@@ -216,6 +216,13 @@ func (t *Table) unchanged(ctx context.Context, s *Snapshot) (bool, error) {
 	return info.ETag == s.anchorTag, nil
 }
 
+// Stands tells whether the log is still the one that a snapshot was read from: not where the table was dropped, whether or not
+// another one was made in its place, nor where the snapshot's commit is behind what a clean-up has left.
+func (t *Table) Stands(ctx context.Context, s *Snapshot) (bool, error) {
+	same, err := t.unchanged(ctx, s)
+	return same, t.explain(err)
+}
+
 // SnapshotAt gives a version.
 // Errors: DELTA_VERSION_NOT_FOUND with the versions that can be rebuilt; else as Snapshot.
 func (t *Table) SnapshotAt(ctx context.Context, version int64) (*Snapshot, error) {
