@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -456,4 +458,81 @@ func TestSocket(t *testing.T) {
 	if got := cells(t, db, "SELECT 1"); got.value.String != "1" {
 		t.Error(got)
 	}
+}
+
+// TestLocalFile loads rows that the client sends, more than one packet of them, and goes on after a load that fails early.
+func TestLocalFile(t *testing.T) {
+	db := open(t, serve(t, "", wire.Options{}), "allowAllFiles=true")
+	var text strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&text, "%d\tline %d\n", i, i)
+	}
+	mysql.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader(text.String()) })
+	defer mysql.DeregisterReaderHandler("rows")
+	for _, sql := range []string{"CREATE TABLE t (a INT, b VARCHAR(20))", "CREATE TABLE dates (a DATE, b INT)"} {
+		if _, err := db.Exec(sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := db.Exec("LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := result.RowsAffected(); n != 200_000 {
+		t.Errorf("%d rows were loaded", n)
+	}
+	if got := cells(t, db, "SELECT CONCAT(COUNT(*), ' ', SUM(a), ' ', MAX(b)) FROM t"); got.value.String != "200000 19999900000 line 99999" {
+		t.Errorf("%q", got.value.String)
+	}
+	if _, err := db.Exec("LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE nowhere"); errnoOf(err) != 1146 {
+		t.Errorf("into no table: %v", err)
+	}
+	if got := cells(t, db, "SELECT 1"); got.value.String != "1" {
+		t.Error("the connection did not live on")
+	}
+}
+
+// TestTransaction rolls back at the driver's word, and when the connection ends.
+func TestTransaction(t *testing.T) {
+	address := serve(t, "", wire.Options{})
+	db, other := open(t, address, ""), open(t, address, "")
+	if _, err := db.Exec("CREATE TABLE t (a INT)"); err != nil {
+		t.Fatal(err)
+	}
+	count := func(want string) {
+		t.Helper()
+		if got := cells(t, other, "SELECT COUNT(*) FROM t").value.String; got != want {
+			t.Errorf("%s rows, want %s", got, want)
+		}
+	}
+	for i, end := range []func(*sql.Tx) error{(*sql.Tx).Rollback, (*sql.Tx).Commit} {
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec("INSERT INTO t VALUES (?), (2)", 1); err != nil {
+			t.Fatal(err)
+		}
+		count("0")
+		if err := end(tx); err != nil {
+			t.Error(i, err)
+		}
+	}
+	count("2")
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("INSERT INTO t VALUES (3)"); err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	if err := tx.QueryRow("SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Exec("KILL " + id); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return running(t, other, id) == "gone" })
+	count("2")
 }
