@@ -15,8 +15,17 @@ func eachRow(ctx context.Context, in *duck.Instance, sql string, args []any, f f
 		return err
 	}
 	defer stream.Close()
+	return eachOf(ctx, stream.Next, f)
+}
+
+// each calls f with each row of a result.
+func (r *Result) each(ctx context.Context, f func(batch *duck.Batch, row int) error) error {
+	return eachOf(ctx, r.Next, f)
+}
+
+func eachOf(ctx context.Context, next func(context.Context) (*duck.Batch, error), f func(batch *duck.Batch, row int) error) error {
 	for {
-		batch, err := stream.Next(ctx)
+		batch, err := next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -28,15 +28,16 @@ type creation struct {
 	log      *log.Table
 }
 
-// createTable is CREATE TABLE in all its forms but CLONE.
+// createTable is CREATE TABLE in all its forms.
 func (st *statement) createTable(s *parse.CreateTable) (*Result, error) {
 	if err := st.mayWrite("CREATE TABLE", s.Pos); err != nil {
 		return nil, err
 	}
+	if s.Clone != nil {
+		return st.createClone(s)
+	}
 	place := func(err *protocol.Error) error { return err.At(s.Pos.Line, s.Pos.Column) }
 	switch {
-	case s.Clone != nil:
-		return nil, place(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "CLONE is not supported by this version"))
 	case s.Using != "" && !strings.EqualFold(s.Using, "delta"):
 		return nil, place(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "tables are Delta tables; USING %s is not supported", s.Using).
 			WithHint("files of other formats are read by %s.`path`, and a view gives them a name", strings.ToLower(s.Using)))

@@ -49,6 +49,7 @@ var ownVariables = []variable{
 	{name: "deltasql_optimize_deleted_ratio", conf: "spark.databricks.delta.optimize.maxdeletedrowsratio", initial: "0.05", check: isShare, help: "OPTIMIZE writes files anew of which a greater share of the rows is deleted"},
 	{name: "deltasql_clustering_cube_size", conf: "spark.databricks.delta.optimize.clustering.mergestrategy.mincubesize.threshold", initial: "107374182400", check: isOptionalNumber, help: "bytes of clustered files from which on OPTIMIZE does not cluster them again together with new ones"},
 	{name: "deltasql_zorder_check_statistics", conf: "spark.databricks.delta.optimize.zorder.checkstatscollection.enabled", initial: "on", check: isBoolean, help: "ZORDER BY refuses columns of which files keep no statistics"},
+	{name: "deltasql_retention_check", conf: "spark.databricks.delta.retentiondurationcheck.enabled", initial: "on", check: isBoolean, help: "VACUUM refuses RETAIN 0 HOURS, which deletes what running statements read and write"},
 	{name: "deltasql_ignore_missing_files", conf: "spark.sql.files.ignoremissingfiles", initial: "off", check: isBoolean, help: "RESTORE leaves out files that are gone instead of failing"},
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
 	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},

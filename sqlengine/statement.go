@@ -136,6 +136,8 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.optimize(s)
 	case *parse.Reorg:
 		return st.reorg(s)
+	case *parse.Vacuum:
+		return st.vacuum(s)
 	case *parse.Restore:
 		return st.restore(s)
 	case *parse.CommentOn:
