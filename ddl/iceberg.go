@@ -141,6 +141,10 @@ func (u *update) icebergRules(config *protocol.TableConfig) error {
 	if err := icebergWidening(version, config.Schema); err != nil {
 		return err
 	}
+	if u.icebergRewrite(was, version, config) {
+		return violation(version, "CHANGE_VERSION_NEED_REWRITE", "the %d data files of the table were written without it, and may lack what it asks of files", u.old.NumFiles).
+			WithHint("create a table with %s%d = true and copy the rows into it", propIcebergCompat, version)
+	}
 	if version >= 3 {
 		for _, f := range config.Schema.Fields {
 			if text, ok := f.Metadata.CurrentDefault(); ok && !literalText.MatchString(strings.TrimSpace(text)) {
@@ -149,6 +153,16 @@ func (u *update) icebergRules(config *protocol.TableConfig) error {
 		}
 	}
 	return nil
+}
+
+// icebergRewrite tells whether a version is switched on over files that need not be as it asks: with partition columns in them, from
+// the second version on with field ids of elements, keys and values, and instants of 64 bits. The reference takes the first version
+// over any files, for its own always hold the partition columns.
+func (u *update) icebergRewrite(was, version int, config *protocol.TableConfig) bool {
+	if u.old == nil || u.creating || u.old.NumFiles == 0 || was >= version {
+		return false
+	}
+	return version >= 2 || len(config.PartitionColumns) > 0
 }
 
 // literalText are the literals of SQL, as far as a default may be one: numbers, texts, booleans, NULL, typed texts.

@@ -125,6 +125,10 @@ func TestUpgradeRefused(t *testing.T) {
 	mappedVectors.NumVectors = 1
 	files := mapped
 	files.NumFiles = 1
+	firstIceberg := created(t, CreateSpec{Schema: id, Properties: props{"delta.enableIcebergCompatV1": "true"}})
+	firstIceberg.NumFiles = 1
+	partitioned := created(t, CreateSpec{Schema: columns(t, "id int, p int"), PartitionColumns: []string{"p"}, Properties: props{"delta.columnMapping.mode": "name"}})
+	partitioned.NumFiles = 1
 	for _, c := range []struct {
 		name  string
 		old   State
@@ -150,6 +154,9 @@ func TestUpgradeRefused(t *testing.T) {
 		{"iceberg without mapping", vectors, set(vectors, props{"delta.enableIcebergCompatV2": "true"}), "DELTA_ICEBERG_COMPAT_VIOLATION.WRONG_REQUIRED_TABLE_PROPERTY"},
 		{"iceberg with vectors there", mappedVectors, set(mappedVectors, props{"delta.enableIcebergCompatV2": "true"}), "DELTA_ICEBERG_COMPAT_VIOLATION.DELETION_VECTORS_NOT_PURGED"},
 		{"iceberg 3 over files without ids", files, set(files, props{"delta.enableIcebergCompatV3": "true"}), "DELTA_ICEBERG_COMPAT_VIOLATION.WRONG_REQUIRED_TABLE_PROPERTY"},
+		{"iceberg 2 over files", files, set(files, props{"delta.enableIcebergCompatV2": "true"}), "DELTA_ICEBERG_COMPAT_VIOLATION.CHANGE_VERSION_NEED_REWRITE"},
+		{"iceberg 2 over files of iceberg 1", firstIceberg, set(firstIceberg, props{"delta.enableIcebergCompatV1": "false", "delta.enableIcebergCompatV2": "true"}), "DELTA_ICEBERG_COMPAT_VIOLATION.CHANGE_VERSION_NEED_REWRITE"},
+		{"iceberg 1 over partitioned files", partitioned, set(partitioned, props{"delta.enableIcebergCompatV1": "true"}), "DELTA_ICEBERG_COMPAT_VIOLATION.CHANGE_VERSION_NEED_REWRITE"},
 		{"iceberg 3 stays", iceberg, set(iceberg, props{"delta.enableIcebergCompatV3": "false"}), "DELTA_ICEBERG_COMPAT_VIOLATION.DISABLING_REQUIRED_TABLE_FEATURE"},
 		{"iceberg 3 after row tracking", tracked, set(tracked, props{"delta.enableIcebergCompatV3": "true"}), "DELTA_ICEBERG_COMPAT_VIOLATION.INCOMPATIBLE_TABLE_FEATURE"},
 		{"a row id's name", tracked, withSchema(tracked, columns(t, "id int, "+tracked.Config.Property(propRowIDColumn)+" int")), "DELTA_ADDING_COLUMN_WITH_INTERNAL_NAME_FAILED"},

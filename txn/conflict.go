@@ -308,8 +308,13 @@ func rearranges(operation string) bool {
 	return operation == OperationBackfill || operation == OperationUnbackfill
 }
 
-// checkAppends: rows that the winner added and that the loser would have read.
+// checkAppends: rows that the winner added and that the loser would have read, or that lack what its metadata come to ask.
 func (c *contender) checkAppends(w *winner) error {
+	if add, duty, err := c.unprepared(w); err != nil {
+		return err
+	} else if add != nil {
+		return c.lost(*w, "DELTA_CONCURRENT_APPEND", "it added rows without what the table is to ask of them, %s (file %s)", duty, add.Path)
+	}
 	switch {
 	case c.blind, rearranges(c.op.Name), rearranges(w.operation), c.level == SnapshotIsolation:
 		return nil
@@ -326,6 +331,30 @@ func (c *contender) checkAppends(w *winner) error {
 		return c.lost(*w, "DELTA_CONCURRENT_APPEND", "it added rows %sthat the statement would have read (file %s)", c.partition(added[i].PartitionValues), added[i].Path)
 	}
 	return nil
+}
+
+// unprepared finds a file of the winner that was written without a duty which the loser's metadata bring: whoever switched it on has
+// looked at the files that were there, or found none. Files that only hold other files' rows owe what concerns files. Columns that
+// come are NULL in files that lack them, which no length forbids, and names of files are the physical names where mapping begins.
+func (c *contender) unprepared(w *winner) (*protocol.AddFile, Duty, error) {
+	if c.metadata == nil || len(w.adds) == 0 {
+		return nil, Duty{}, nil
+	}
+	config, err := c.config()
+	if err != nil {
+		return nil, Duty{}, err
+	}
+	had := c.was.Duties()
+	for _, duty := range config.Duties() {
+		if duty.Kind == PhysicalNames || duty.Kind == Length || slices.Contains(had, duty) {
+			continue
+		}
+		ofFiles := duty.Kind == MaterializedPartitions || duty.Kind == NestedIDs
+		if i := slices.IndexFunc(w.adds, func(add *protocol.AddFile) bool { return add.DataChange || ofFiles }); i >= 0 {
+			return w.adds[i], duty, nil
+		}
+	}
+	return nil, Duty{}, nil
 }
 
 // checkRemovedReads: rows that the winner removed or changed and that the loser read.

@@ -123,3 +123,41 @@ func TestAppendsWithMoreToSayAreNotJoined(t *testing.T) {
 		}
 	}
 }
+
+// Files that came first were written without what a change of the metadata brings. Whoever made it had looked at the files that
+// were there.
+func TestNewDutiesConflictWithFilesThatCameFirst(t *testing.T) {
+	for _, c := range []struct {
+		name, property string
+		dataChange     bool
+		conflict       bool
+	}{
+		{"a constraint", "delta.constraints.c=v > 0", true, true},
+		{"a constraint, and rows that were there", "delta.constraints.c=v > 0", false, false},
+		{"files of another form, and rows that were there", "delta.enableMaterializePartitionColumnsFeature=true", false, true},
+		{"nothing new", "delta.appendOnly=true", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, store.NewMemory(nil))
+			r.create()
+			alter := r.begin()
+			if c.name == "files of another form, and rows that were there" {
+				p := allFeatures()
+				p.WriterFeatures = append(p.WriterFeatures, "materializePartitionColumns")
+				r.must(alter.SetProtocol(p))
+			}
+			r.must(alter.SetMetadata(metadata(c.property)))
+			tx := r.begin()
+			add := file("a.parquet", 1, 0, 1)
+			add.DataChange = c.dataChange
+			r.must(tx.Add([]protocol.AddFile{add}, done(tx)))
+			r.commit(tx, "WRITE")
+			_, err := alter.Commit(context.Background(), Operation{Name: "SET TBLPROPERTIES"})
+			if c.conflict {
+				wantClass(t, err, "DELTA_CONCURRENT_APPEND")
+			} else {
+				r.must(err)
+			}
+		})
+	}
+}

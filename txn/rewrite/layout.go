@@ -29,6 +29,12 @@ type fileColumn struct {
 // changeTypeColumn is the column of change files that says what happened to a row (protocol, "Add CDC File").
 const changeTypeColumn = "_change_type"
 
+// The field ids that Iceberg reserves for the columns of row tracking; from its third version on they are those columns' ids.
+const (
+	icebergRowID        = "2147483540"
+	icebergRowVersionID = "2147483539"
+)
+
 // newLayout gives the columns of the schema in order, without partition columns and columns of the type void; then, where
 // files must hold them or the table wishes it, the partition columns; then what Rows has more.
 func newLayout(config *protocol.TableConfig, rows Rows, materialised bool) (*layout, error) {
@@ -41,7 +47,7 @@ func newLayout(config *protocol.TableConfig, rows Rows, materialised bool) (*lay
 		return nil, err
 	}
 	l := &layout{mapping: config.Mapping, shred: shred}
-	nested := config.Supports("icebergCompatV2") || config.Supports("icebergCompatV3")
+	nested := config.Active("icebergCompatV2") || config.Active("icebergCompatV3")
 	add := func(i int) error {
 		f := &config.Schema.Fields[i]
 		if f.Type.Kind == protocol.KindVoid {
@@ -78,21 +84,26 @@ func newLayout(config *protocol.TableConfig, rows Rows, materialised bool) (*lay
 		}
 	}
 	next := len(config.Schema.Fields)
-	more := func(name string, kind protocol.Kind) {
-		l.columns = append(l.columns, fileColumn{name: name, source: fmt.Sprintf("c%d", next), typ: protocol.DataType{Kind: kind}, field: -1})
+	more := func(name string, kind protocol.Kind, fieldID string) {
+		l.columns = append(l.columns, fileColumn{name: name, source: fmt.Sprintf("c%d", next), typ: protocol.DataType{Kind: kind}, fieldID: fieldID, field: -1})
 		next++
 	}
 	if rows.RowIDs {
-		for _, property := range []string{"delta.rowTracking.materializedRowIdColumnName", "delta.rowTracking.materializedRowCommitVersionColumnName"} {
-			name := config.Property(property)
+		for _, column := range []struct{ property, icebergID string }{
+			{"delta.rowTracking.materializedRowIdColumnName", icebergRowID}, {"delta.rowTracking.materializedRowCommitVersionColumnName", icebergRowVersionID},
+		} {
+			name, id := config.Property(column.property), ""
 			if name == "" {
-				return nil, protocol.NewError(protocol.ClassInternal, "row ids are to be kept, but the table has no property %s", property)
+				return nil, protocol.NewError(protocol.ClassInternal, "row ids are to be kept, but the table has no property %s", column.property)
 			}
-			more(name, protocol.KindLong)
+			if config.Active("icebergCompatV3") {
+				id = column.icebergID
+			}
+			more(name, protocol.KindLong, id)
 		}
 	}
 	if rows.ChangeType {
-		more(changeTypeColumn, protocol.KindString)
+		more(changeTypeColumn, protocol.KindString, "")
 	}
 	return l, nil
 }

@@ -222,14 +222,24 @@ func TestFieldIDs(t *testing.T) {
 		`{"name":"v","type":"variant","nullable":true,"metadata":{"delta.columnMapping.id":6,"delta.columnMapping.physicalName":"col-v"}}`
 	tt := newTable(t, openInstance(t), fields, nil, map[string]string{"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "10"})
 	add := tt.write("SELECT [{'x': 1}] AS c0, MAP(['k'], [[2::BIGINT]]) AS c1, TIMESTAMPTZ '2024-01-01 00:00:00+00' AS c2, TIMESTAMP '2024-01-01' AS c3, 5::VARIANT AS c4").Files[0]
+	want := "col-l:1 list:0 element:7 col-x:2 col-m:3 key_value:0 key:8 value:9 list:0 element:10 col-t:4:utc=true col-n:5:utc=false col-v:6:variant metadata:0 value:0"
+	if got := tt.fieldIDs(add); got != want {
+		t.Errorf(" got %s\nwant %s", got, want)
+	}
+	tt.check()
+}
+
+// fieldIDs are the names, ids and some annotations of what a file holds.
+func (tt *testTable) fieldIDs(add protocol.AddFile) string {
+	tt.t.Helper()
 	file, err := os.Open(filepath.Join(tt.dir, filepath.FromSlash(add.Path)))
 	if err != nil {
-		t.Fatal(err)
+		tt.t.Fatal(err)
 	}
 	defer file.Close()
 	opened, err := parquet.OpenFile(file, add.Size)
 	if err != nil {
-		t.Fatal(err)
+		tt.t.Fatal(err)
 	}
 	var got []string
 	for _, e := range opened.Metadata().Schema[1:] {
@@ -242,11 +252,48 @@ func TestFieldIDs(t *testing.T) {
 		}
 		got = append(got, text)
 	}
-	want := "col-l:1 list:0 element:7 col-x:2 col-m:3 key_value:0 key:8 value:9 list:0 element:10 col-t:4:utc=true col-n:5:utc=false col-v:6:variant metadata:0 value:0"
-	if strings.Join(got, " ") != want {
-		t.Errorf(" got %s\nwant %s", strings.Join(got, " "), want)
+	return strings.Join(got, " ")
+}
+
+// TestIcebergFieldIDs: elements have ids where Iceberg compatibility is on, and need none where it is only supported; its third
+// version gives the columns of row tracking the ids that Iceberg knows them by.
+func TestIcebergFieldIDs(t *testing.T) {
+	in := openInstance(t)
+	list := func(nested string) string {
+		return `{"name":"l","type":{"type":"array","elementType":"long","containsNull":true},"nullable":true,` +
+			`"metadata":{"delta.columnMapping.id":1,"delta.columnMapping.physicalName":"col-l"` + nested + `}}`
 	}
-	tt.check()
+	configuration := func(more ...string) map[string]string {
+		c := map[string]string{"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "2", "delta.enableRowTracking": "true",
+			"delta.rowTracking.materializedRowIdColumnName": "_id", "delta.rowTracking.materializedRowCommitVersionColumnName": "_version"}
+		for _, name := range more {
+			c[name] = "true"
+		}
+		return c
+	}
+	for _, test := range []struct {
+		name, feature, fields string
+		configuration         map[string]string
+		want                  string
+	}{
+		{"supported only", "icebergCompatV2", list(""), configuration(), "col-l:1 list:0 element:0 _id:0 _version:0"},
+		{"2", "icebergCompatV2", list(`,"delta.columnMapping.nested.ids":{"col-l.element":2}`), configuration("delta.enableIcebergCompatV2"), "col-l:1 list:0 element:2 _id:0 _version:0"},
+		{"3", "icebergCompatV3", list(`,"delta.columnMapping.nested.ids":{"col-l.element":2}`), configuration("delta.enableIcebergCompatV3"),
+			"col-l:1 list:0 element:2 _id:2147483540 _version:2147483539"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := features
+			p.WriterFeatures = append(slices.Clone(features.WriterFeatures), test.feature)
+			tt := newTableOf(t, in, p, protocol.Metadata{ID: "id", Provider: "parquet", SchemaString: `{"type":"struct","fields":[` + test.fields + `]}`, Configuration: test.configuration})
+			written, err := tt.tryWrite(context.Background(), Rows{SQL: "SELECT [1::BIGINT] AS c0, 5::BIGINT AS c1, 6::BIGINT AS c2", RowIDs: true}, Options{DataChange: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tt.fieldIDs(written.Files[0]); got != test.want {
+				t.Errorf(" got %s\nwant %s", got, test.want)
+			}
+		})
+	}
 }
 
 func TestRowIDsAndIdentity(t *testing.T) {
