@@ -138,6 +138,10 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 		return st.reorg(s)
 	case *parse.Vacuum:
 		return st.vacuum(s)
+	case *parse.Convert:
+		return st.convert(s)
+	case *parse.Maintain:
+		return st.maintain(s)
 	case *parse.Restore:
 		return st.restore(s)
 	case *parse.CommentOn:

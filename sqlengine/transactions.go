@@ -137,6 +137,9 @@ func (st *statement) commit() error {
 				WithTable(open.target.shown()).WithHint("run the transaction again"))
 		}
 	}
+	if err == nil && !committed.Empty && !committed.AlreadyApplied {
+		st.autoCompact(open.target, open.tx.Table(), joined(open.operations).Name)
+	}
 	return withTable(err, open.target)
 }
 

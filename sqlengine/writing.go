@@ -113,6 +113,9 @@ func (st *statement) finish(tx *txn.Transaction, do work) (txn.Committed, error)
 	for _, text := range committed.Warnings {
 		st.warn(warningLog, "%s", text)
 	}
+	if err == nil && !committed.Empty && st.changing.path != "" {
+		st.autoCompact(st.changing, tx.Table(), operation.Name)
+	}
 	return committed, err
 }
 

@@ -76,6 +76,21 @@ func (t *Table) cleanUp(ctx context.Context, s *Snapshot, before time.Time, o Up
 	return deleted + swept, err
 }
 
+// Expirable are the names of the files that CleanUp would delete first: commits, checkpoints, checksums and compactions. What it sweeps
+// away besides is not among them.
+func (t *Table) Expirable(ctx context.Context, s *Snapshot, before time.Time) ([]string, error) {
+	l, err := list(ctx, t.store, 0)
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	kept := l.oldestKept(s.version, before)
+	if kept == nil {
+		return nil, nil
+	}
+	names, err := t.expiredFiles(ctx, kept.version)
+	return names, t.explain(err)
+}
+
 func deleteError(name string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -283,6 +283,9 @@ func (b *Bin) Relocate(at map[string]int32) Bin {
 	return out
 }
 
+// Key tells a file of a snapshot from others, as log replay does: by its path and its vector.
+func Key(snapshot *log.Snapshot, number int) string { return fileKey(snapshot.Files(), number) }
+
 // Places gives where the files of a snapshot are, by the keys of bins.
 func Places(snapshot *log.Snapshot) map[string]int32 {
 	at := make(map[string]int32, snapshot.Files().Len())

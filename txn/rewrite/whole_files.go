@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"deltasql/protocol"
+	"deltasql/scan"
+	"deltasql/scan/duck"
 	"deltasql/txn"
 	"deltasql/txn/log"
 	"deltasql/txn/store"
@@ -172,4 +174,27 @@ func existsDecoded(ctx context.Context, table *log.Table, path string, absolute 
 		return false, err
 	}
 	return false, protocol.NewError("DELTASQL_STORAGE", "the file %s of the table %s cannot be looked at", path, table.Name()).WithTable(table.Name()).WithCause(err)
+}
+
+// Readable reads every value of a file, to see whether that can be done.
+func Readable(ctx context.Context, in *duck.Instance, snapshot *log.Snapshot, number int32) error {
+	relation, sql, err := keptRows(ctx, in, snapshot, scan.Subset{Only: []int32{number}}, false, 1)
+	if err != nil {
+		return err
+	}
+	defer relation.Release()
+	stream, err := in.Query(ctx, sql, relation.Args...)
+	if err != nil {
+		return relation.Diagnose(err)
+	}
+	defer stream.Close()
+	rows := int64(0)
+	err = eachBatch(ctx, stream, func(batch *duck.Batch) error {
+		rows += int64(batch.Len())
+		return nil
+	})
+	if known, ok := snapshot.Files().NumRecords(int(number)); err == nil && ok && rows != known-snapshot.Files().DeletedRows(int(number)) {
+		return protocol.NewError("DELTA_FAILED_TO_READ_FILE", "the file %s has %d rows, and the log says otherwise", snapshot.Files().Path(int(number)), rows)
+	}
+	return relation.Diagnose(err)
 }
