@@ -3,6 +3,7 @@ package sqlengine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,7 +141,10 @@ func (st *statement) writeRows(tx *txn.Transaction, source *insertion) (*rewrite
 	if p.sql, p.args, err = duckgen.Print(source.query, duckgen.Options{Relation: planner.relation}); err != nil {
 		return nil, err
 	}
-	written, err := rewrite.Write(st.progress(), instance, tx, rewrite.Rows{SQL: p.sql, Args: p.args, Done: source.done}, rewrite.Options{DataChange: true})
+	// Inserted rows are new, whatever else the transaction does: they have no ids to keep, and Write puts them into change files where
+	// the log itself would not tell of them.
+	done := append(slices.Clone(source.done), txn.Duty{Kind: txn.ChangeRows}, txn.Duty{Kind: txn.RowIDs})
+	written, err := rewrite.Write(st.progress(), instance, tx, rewrite.Rows{SQL: p.sql, Args: p.args, Done: done}, rewrite.Options{DataChange: true})
 	return written, p.diagnose(err)
 }
 
@@ -170,10 +174,6 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 		}
 		if s.Mode == parse.InsertReplace && tx.Config().Active("changeDataFeed") {
 			return st.replaceFed(tx, t, s, plan, result)
-		}
-		if s.Mode == parse.InsertOverwrite {
-			// Whole files go and whole files come: the log itself tells of it rightly.
-			source.done = append(source.done, txn.Duty{Kind: txn.ChangeRows}, txn.Duty{Kind: txn.RowIDs})
 		}
 		before, err := tx.View() // which in a transaction has what its statements wrote
 		if err != nil {
@@ -338,17 +338,35 @@ func (st *statement) overwrite(tx *txn.Transaction, before *log.Snapshot, plan *
 			return true, nil
 		}
 	default:
-		return removeAll(tx, before)
+		tx.ReadAll()
+		goes = func(int) (bool, error) { return true, nil }
 	}
+	var gone []int32
 	for i := range files.Len() {
-		gone, err := goes(i)
+		does, err := goes(i)
 		if err != nil {
 			return err
 		}
-		if gone {
-			if err := tx.Remove(true, files.Add(i)); err != nil {
-				return err
-			}
+		if does {
+			gone = append(gone, int32(i))
+		}
+	}
+	return st.removeFiles(tx, before, gone)
+}
+
+// removeFiles stages the removal of whole files of a snapshot. Where an earlier statement of the transaction has made change files the
+// rows that go must stand in such files too.
+func (st *statement) removeFiles(tx *txn.Transaction, s *log.Snapshot, files []int32) error {
+	if _, _, changes := tx.Staged(); changes > 0 {
+		instance, err := st.session.engine.duck()
+		if err == nil {
+			_, err = rewrite.RemoveFiles(st.progress(), instance, tx, s, files)
+		}
+		return err
+	}
+	for _, i := range files {
+		if err := tx.Remove(true, s.Files().Add(int(i))); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -48,3 +48,26 @@ func TestTransactions(t *testing.T) {
 	want(t, s, "SET autocommit = 1")
 	want(t, other, "SELECT count(*) FROM b", `[4]`)
 }
+
+// TestTransactionsThatMixKinds: a commit of several statements keeps the duties of all of them.
+func TestTransactionsThatMixKinds(t *testing.T) {
+	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
+	// Rows that are inserted have no ids to keep, also where another statement removes files.
+	want(t, s, "CREATE TABLE tracked (id INT) TBLPROPERTIES ('delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'false')")
+	want(t, s, "INSERT INTO tracked VALUES (1), (2)")
+	want(t, s, "BEGIN")
+	want(t, s, "DELETE FROM tracked WHERE id = 1")
+	want(t, s, "INSERT INTO tracked VALUES (3)")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT id, _metadata.row_id < 2 FROM tracked ORDER BY id", `[2,true]`, `[3,false]`)
+
+	// What an overwrite removes stands in change files where the statement before it has made some.
+	want(t, s, "CREATE TABLE fed (id INT) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+	want(t, s, "INSERT INTO fed VALUES (1), (2)")
+	want(t, s, "BEGIN")
+	want(t, s, "UPDATE fed SET id = 5 WHERE id = 1")
+	want(t, s, "INSERT OVERWRITE fed VALUES (9)")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT id, sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END) AS n FROM table_changes('fed', 2) GROUP BY id HAVING n <> 0 ORDER BY id",
+		`[1,-1]`, `[2,-1]`, `[9,1]`)
+}
