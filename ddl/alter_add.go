@@ -22,6 +22,8 @@ type NewColumn struct {
 	Field protocol.Field
 	First bool
 	After string // a sibling; "" and not First: behind the others
+	// Backfill is for rows that are there to get the default too, in the same commit: the caller writes them anew.
+	Backfill bool
 	// Refers are the columns that a generation expression refers to.
 	Refers []Path
 }
@@ -127,7 +129,7 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 	case hasIdentity:
 		needsEmpty = "an identity column"
 		a.metadata.Configuration[protocol.PropertyPrefixFeature+"identityColumns"] = "supported"
-	case !f.Nullable:
+	case !f.Nullable && !c.Backfill:
 		needsEmpty = "NOT NULL"
 	}
 	if needsEmpty != "" {
@@ -138,7 +140,10 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 		}
 		a.checks = append(a.checks, Check{Kind: CheckNoRows, Refusal: refusal})
 	}
-	if hasDefault && a.old.NumFiles > 0 {
+	if c.Backfill && !hasDefault {
+		return f, protocol.NewError(protocol.ClassInternal, "the column %s is to be filled and has no default", path)
+	}
+	if hasDefault && a.old.NumFiles > 0 && !c.Backfill {
 		a.warn("rows that are in the table read NULL in " + path.String() + ": its default is for new rows")
 	}
 	return f, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"deltasql/ddl"
@@ -52,20 +53,90 @@ func (st *statement) alterTable(s *parse.AlterTable) (*Result, error) {
 	}
 	return &Result{}, st.alter(t, table, func(view *log.Snapshot, deps ddl.Dependencies) (*ddl.Change, error) {
 		var actions []ddl.Action
-		for _, action := range s.Actions {
-			list, err := st.action(view.Config(), action)
+		for i, action := range s.Actions {
+			config := view.Config()
+			if i > 0 { // expressions see the columns as the actions before them leave them
+				var err error
+				if config, err = st.between(view, actions, deps); err != nil {
+					return nil, err
+				}
+			}
+			list, err := st.action(config, action)
 			if err != nil {
 				return nil, err
 			}
 			actions = append(actions, list...)
 		}
 		return ddl.Alter(state(view), actions, deps, st.env())
+	}, backfilled(s.Actions)...)
+}
+
+// between is the definition of a table that some actions of a statement have changed.
+func (st *statement) between(view *log.Snapshot, actions []ddl.Action, deps ddl.Dependencies) (*protocol.TableConfig, error) {
+	made, err := ddl.Alter(state(view), actions, deps, st.env())
+	if err != nil {
+		return nil, err
+	}
+	p, m := view.Config().Protocol, view.Config().Metadata
+	if made.Protocol != nil {
+		p = *made.Protocol
+	}
+	if made.Metadata != nil {
+		m = *made.Metadata
+	}
+	return protocol.NewTableConfig(p, m)
+}
+
+// backfilled are the new columns whose default goes into the rows that are there: ADD COLUMN ... DEFAULT e BACKFILL.
+func backfilled(actions []parse.AlterAction) []string {
+	var columns []string
+	for _, action := range actions {
+		if add, ok := action.(*parse.AddColumns); ok {
+			for _, c := range add.Columns {
+				if c.Backfill && len(c.Path) == 1 {
+					columns = append(columns, c.Path[0].Name)
+				}
+			}
+		}
+	}
+	return columns
+}
+
+// backfill gives the rows that are there the defaults of new columns, in the commit that adds them: an UPDATE of every row.
+// A column that was there before (IF NOT EXISTS) is left alone.
+func (st *statement) backfill(tx *txn.Transaction, t target, old *protocol.TableConfig, columns []string) error {
+	view, err := tx.View()
+	if err != nil || view.Files().Len() == 0 {
+		return err
+	}
+	now := view.Config()
+	columns = slices.DeleteFunc(columns, func(name string) bool {
+		before, after := old.Schema.Lookup(name), now.Schema.Lookup(name)
+		return before >= 0 && after >= 0 && old.PhysicalName(before) == now.PhysicalName(after)
 	})
+	if len(columns) == 0 {
+		return nil
+	}
+	st.pins[t.path+"\x00"+momentKey(nil)] = view
+	set := make([]string, len(columns))
+	for i, name := range columns {
+		set[i] = quotedPath(ddl.Path{name}) + " = DEFAULT"
+	}
+	parsed, err := parse.Parse("UPDATE "+pathName(t.path)+" SET "+strings.Join(set, ", "), parse.Options{Dialect: parse.Spark})
+	if err != nil {
+		return err
+	}
+	c, err := change.Update(st.ctx, parsed.(*parse.Update), st.changed(tx, t), st.changeOptions())
+	if err != nil {
+		return err
+	}
+	_, err = st.apply(tx, c)
+	return err
 }
 
 // alter commits a change of a table's definition: first the commits that must come before it, then the change with what the
-// rows have to satisfy.
-func (st *statement) alter(t target, table *log.Table, make func(view *log.Snapshot, deps ddl.Dependencies) (*ddl.Change, error)) error {
+// rows have to satisfy, and with the defaults of the columns that are to be filled.
+func (st *statement) alter(t target, table *log.Table, make func(view *log.Snapshot, deps ddl.Dependencies) (*ddl.Change, error), filled ...string) error {
 	for {
 		var before []ddl.Step
 		_, err := st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
@@ -93,6 +164,11 @@ func (st *statement) alter(t target, table *log.Table, make func(view *log.Snaps
 			}
 			if err := st.rewriteFiles(tx, view, made.Rewrite); err != nil {
 				return nil, err
+			}
+			if len(filled) > 0 {
+				if err := st.backfill(tx, t, view.Config(), filled); err != nil {
+					return nil, err
+				}
 			}
 			operation := made.Operation
 			operation.AllowEmpty = true
@@ -238,7 +314,7 @@ func (st *statement) addColumns(config *protocol.TableConfig, a *parse.AddColumn
 		if c.Generated != nil {
 			field.Metadata = field.Metadata.WithGeneration(c.Generated.Text)
 		}
-		column := ddl.NewColumn{Parent: columnPath(c.Path[:len(c.Path)-1]), Field: field, First: c.First}
+		column := ddl.NewColumn{Parent: columnPath(c.Path[:len(c.Path)-1]), Field: field, First: c.First, Backfill: c.Backfill}
 		if c.After != nil {
 			column.After = c.After.Name
 		}
@@ -330,6 +406,8 @@ func (st *statement) changeColumn(config *protocol.TableConfig, a *parse.ChangeC
 	if len(a.Column) == 1 {
 		if i := config.Schema.Lookup(a.Column[0].Name); i >= 0 {
 			field = config.Schema.Fields[i]
+		} else if a.Type == nil && !a.Whole {
+			return c, nil // package ddl says that there is no such column, and which there are
 		}
 	}
 	if typed != nil {

@@ -61,7 +61,12 @@ func (st *statement) subject(t target, asOf *bind.AsOf) (meta.Subject, error) {
 	}
 	s := meta.Subject{Location: t.path, Snapshot: snapshot}
 	if t.name != "" {
-		s.Catalog, s.Database, s.Name, s.Managed, s.Temporary = catalogName, t.database, t.name, true, t.temporary != nil
+		s.Catalog, s.Database, s.Name, s.Temporary = catalogName, t.database, t.name, t.temporary != nil
+		external, err := st.session.engine.catalog.external(st.ctx, t.database, t.name)
+		if err != nil {
+			return meta.Subject{}, err
+		}
+		s.Managed = external == nil || external.Location != t.path
 	}
 	return s, nil
 }

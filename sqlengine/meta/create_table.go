@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deltasql/protocol"
+	"deltasql/sqlengine/parse"
 )
 
 // CreateTable is SHOW CREATE TABLE: one statement that makes an equal empty table.
@@ -44,7 +45,7 @@ func CreateTable(s Subject) Table {
 	}
 	var properties []string
 	for _, p := range s.properties() {
-		if _, ok := cutPrefixFold(p[0], "delta.constraints."); !ok && !writtenByTheSystem[p[0]] {
+		if _, ok := cutPrefixFold(p[0], "delta.constraints."); !ok && !notInCreate[p[0]] {
 			properties = append(properties, fmt.Sprintf("  %s = %s", quoteString(p[0]), quoteString(p[1])))
 		}
 	}
@@ -54,12 +55,13 @@ func CreateTable(s Subject) Table {
 	return Names("createtab_stmt", []string{text.String()})
 }
 
-// writtenByTheSystem are properties that a user may not set: a statement that names them would be refused.
-var writtenByTheSystem = map[string]bool{
+// notInCreate are properties that CREATE TABLE refuses: what the system writes, and the feature that only CLUSTER BY brings. A table
+// whose clustering was taken away shows none, and what is made of the statement lacks the feature that it no longer uses.
+var notInCreate = map[string]bool{
 	"delta.columnMapping.maxColumnId": true, "delta.rowTracking.materializedRowIdColumnName": true,
 	"delta.rowTracking.materializedRowCommitVersionColumnName": true, "delta.inCommitTimestampEnablementVersion": true,
 	"delta.inCommitTimestampEnablementTimestamp": true, "delta.requireCheckpointProtectionBeforeVersion": true,
-	"io.unitycatalog.tableId": true,
+	"delta.rowTrackingSuspended": true, "io.unitycatalog.tableId": true, "delta.feature.clustering": true,
 }
 
 func partitionNames(s Subject) []string {
@@ -92,28 +94,44 @@ func columnClause(field protocol.Field) string {
 	return strings.Join(parts, " ")
 }
 
+// declaredType is a column's type with the CHAR and VARCHAR types that it was declared with, wherever they are inside.
 func declaredType(field protocol.Field) string {
-	declared, ok := field.Metadata.CharVarchar()
-	switch {
-	case !ok:
-		return sqlType(field.Type)
-	case field.Type.Collation != "":
-		return strings.ToUpper(declared) + " COLLATE " + field.Type.Collation
+	if declared, ok := field.Metadata.CharVarchar(); ok {
+		return declaredSQL(field.Type, &lengthReader{text: declared})
 	}
-	return strings.ToUpper(declared)
+	return sqlType(field.Type)
 }
 
 // sqlType is a type as CREATE TABLE takes it, nested NOT NULL, collations and comments included.
-func sqlType(t protocol.DataType) string {
+func sqlType(t protocol.DataType) string { return declaredSQL(t, nil) }
+
+func declaredSQL(t protocol.DataType, lengths *lengthReader) string {
 	switch t.Kind {
 	case protocol.KindArray:
-		return "ARRAY<" + sqlType(*t.Element) + ">"
+		lengths.expect("array<")
+		element := declaredSQL(*t.Element, lengths)
+		lengths.expect(">")
+		return "ARRAY<" + element + ">"
 	case protocol.KindMap:
-		return "MAP<" + sqlType(*t.Key) + ", " + sqlType(*t.Value) + ">"
+		lengths.expect("map<")
+		key := declaredSQL(*t.Key, lengths)
+		lengths.expect(",")
+		value := declaredSQL(*t.Value, lengths)
+		lengths.expect(">")
+		return "MAP<" + key + ", " + value + ">"
 	case protocol.KindStruct:
+		lengths.expect("struct<")
 		members := make([]string, len(t.Fields))
 		for i, field := range t.Fields {
-			members[i] = quoteName(string(field.Name)) + ": " + declaredType(field)
+			if i > 0 {
+				lengths.expect(",")
+			}
+			lengths.member(string(field.Name))
+			inside := lengths
+			if declared, ok := field.Metadata.CharVarchar(); ok {
+				inside = &lengthReader{text: declared}
+			}
+			members[i] = quoteName(string(field.Name)) + ": " + declaredSQL(field.Type, inside)
 			if !field.Nullable {
 				members[i] += " NOT NULL"
 			}
@@ -121,19 +139,21 @@ func sqlType(t protocol.DataType) string {
 				members[i] += " COMMENT " + quoteString(text)
 			}
 		}
+		lengths.expect(">")
 		return "STRUCT<" + strings.Join(members, ", ") + ">"
 	case protocol.KindString:
-		if t.Collation != "" {
-			return "STRING COLLATE " + t.Collation
-		}
-		return "STRING"
+		return lengths.stringType(t)
 	default:
+		lengths.scalar()
 		return strings.ToUpper(t.String())
 	}
 }
 
-// quoteName puts a name in back quotes where it is no plain word.
+// quoteName puts a name in back quotes where it is no plain word, or one that a dialect reads as something else.
 func quoteName(name string) string {
+	if parse.MustQuote(name) {
+		return quoteAlways(name)
+	}
 	for i, r := range name {
 		plain := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 && r >= '0' && r <= '9'
 		if !plain {

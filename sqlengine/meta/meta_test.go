@@ -110,7 +110,8 @@ func TestShowOfATable(t *testing.T) {
 	expect(t, "one property", rowsText(t, Properties(s, "DELTA.APPENDONLY")), []string{`["DELTA.APPENDONLY","true"]`})
 	expect(t, "a missing property", rowsText(t, Properties(s, "no.such")), []string{`["no.such","Table spark_catalog.default.t does not have property: no.such"]`})
 	expect(t, "CONSTRAINTS", rowsText(t, Constraints(s)), []string{`[null,"NOT NULL","id IS NOT NULL",true]`, `["pos","CHECK","id \u003e 0",true]`})
-	expect(t, "FEATURES", rowsText(t, Features(s)), []string{`["appendOnly","writer","active",true]`, `["invariants","writer","active",true]`})
+	expect(t, "FEATURES", rowsText(t, Features(s)), []string{`["appendOnly","writer","active",true,"delta.appendOnly = true",null]`,
+		`["invariants","writer","active",false,"column id","[DELTASQL_FEATURE_IN_USE] the table feature invariants cannot be dropped: there is a NOT NULL column or an invariant: id"]`})
 	expect(t, "FILES", rowsText(t, Files(s))[:1], []string{`["a1",10,{"p":"a","q":"1"},3,0,"{\"id\":1}","{\"id\":9}",1700000000000000,null,null]`})
 	want := "CREATE TABLE spark_catalog.default.t (\n  id BIGINT NOT NULL COMMENT 'the key',\n  s STRUCT<a: INT COMMENT 'inner'>,\n  p STRING,\n  q INT,\n" +
 		"  CONSTRAINT pos CHECK (id > 0))\nUSING delta\nPARTITIONED BY (p, q)\nCOMMENT 'a table'\nTBLPROPERTIES (\n  'delta.appendOnly' = 'true',\n" +

@@ -75,13 +75,23 @@ GROUP ORDER SORT CLUSTER DISTRIBUTE LIMIT OFFSET FETCH MINUS QUALIFY WINDOW FOR 
 LEFT RIGHT FULL SEMI ANTI ASOF STRAIGHT_JOIN TABLESAMPLE PARTITION USE FORCE IGNORE SET WHEN CHANGES RETURNING
 `
 
+// elementWords begin a constraint or an index where a column may stand, in the list of CREATE TABLE.
+const elementWords = `CONSTRAINT CHECK PRIMARY FOREIGN UNIQUE KEY INDEX FULLTEXT SPATIAL LIKE`
+
 var (
 	keywords  = wordSet(keywordList)
 	reserved  = wordSet(hardReserved)
 	softWords = wordSet(softReserved)
 	notItems  = wordSet(noItemAlias)
 	notTables = wordSet(noTableAlias)
+	elements  = wordSet(elementWords)
 )
+
+// MustQuote says that a name needs back quotes to be one in every place and in both dialects.
+func MustQuote(name string) bool {
+	word := keyword(name)
+	return word != "" && (reserved[word] != "" || softWords[word] != "" || elements[word] != "")
+}
 
 func wordSet(list string) map[string]string {
 	set := map[string]string{}
