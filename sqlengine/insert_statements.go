@@ -144,8 +144,42 @@ func (st *statement) writeRows(tx *txn.Transaction, source *insertion) (*rewrite
 	// Inserted rows are new, whatever else the transaction does: they have no ids to keep, and Write puts them into change files where
 	// the log itself would not tell of them.
 	done := append(slices.Clone(source.done), txn.Duty{Kind: txn.ChangeRows}, txn.Duty{Kind: txn.RowIDs})
-	written, err := rewrite.Write(st.progress(), instance, tx, rewrite.Rows{SQL: p.sql, Args: p.args, Done: done}, rewrite.Options{DataChange: true})
+	options := rewrite.Options{DataChange: true}
+	if len(p.relations) == 0 { // rows of the statement itself, few enough to be put in order
+		if options.SortBy, err = clusteringOrder(tx); err != nil {
+			return nil, err
+		}
+	}
+	written, err := rewrite.Write(st.progress(), instance, tx, rewrite.Rows{SQL: p.sql, Args: p.args, Done: done}, options)
 	return written, p.diagnose(err)
+}
+
+// clusteringOrder are the clustering columns of the table that is written, as expressions over the columns of new rows; none where it
+// is not clustered.
+func clusteringOrder(tx *txn.Transaction) ([]string, error) {
+	config := tx.Config()
+	domain, ok := tx.Domain(protocol.DomainClustering)
+	if !ok || !config.Supports("clustering") {
+		return nil, nil
+	}
+	paths, err := protocol.ClusteringColumns(domain.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	var order []string
+	all := config.Leaves()
+	for _, path := range paths {
+		at := slices.IndexFunc(all, func(l protocol.Leaf) bool { return slices.Equal(l.Physical, path) })
+		if at < 0 {
+			continue // the order of rows is no promise
+		}
+		item := "c" + strconv.Itoa(config.Schema.Lookup(string(all[at].Logical[0])))
+		for _, member := range all[at].Logical[1:] {
+			item += "." + duck.QuoteIdentifier(string(member))
+		}
+		order = append(order, item)
+	}
+	return order, nil
 }
 
 // progress is the statement's context, which tells the session how far DuckDB is.

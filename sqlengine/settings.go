@@ -43,6 +43,7 @@ var ownVariables = []variable{
 	{name: "partition_overwrite_mode", conf: "spark.sql.sources.partitionoverwritemode", initial: "static", check: oneOf("static", "dynamic"), help: "whether INSERT OVERWRITE replaces the whole table or only the partitions in the data"},
 	{name: "deltasql_schema_evolution", conf: "spark.databricks.delta.schema.automerge.enabled", initial: "off", check: isBoolean, help: "writes add columns that the table lacks, as WITH SCHEMA EVOLUTION does for one statement"},
 	{name: "deltasql_replace_where_check", conf: "spark.databricks.delta.replacewhere.constraintcheck.enabled", initial: "on", check: isBoolean, help: "rows of REPLACE WHERE must satisfy its condition"},
+	{name: "deltasql_log_compaction", initial: "0", check: isOptionalNumber, help: "every so many commits of this session to a table are also written as one compacted file of its log; 0 never"},
 	{name: "deltasql_fast_drop_feature", initial: "on", check: isBoolean, help: "DROP FEATURE without TRUNCATE HISTORY keeps the history and protects its checkpoints; off waits for the log's retention"},
 	{name: "deltasql_optimize_file_size", conf: "spark.databricks.delta.optimize.maxfilesize", initial: "", check: isOptionalNumber, help: "bytes of the files that OPTIMIZE makes; empty: the table's delta.targetFileSize, else 1 GiB"},
 	{name: "deltasql_optimize_small_file", conf: "spark.databricks.delta.optimize.minfilesize", initial: "", check: isOptionalNumber, help: "files of as many bytes or more are left alone by OPTIMIZE; empty: three quarters of the target"},

@@ -23,9 +23,11 @@ const engineInfo = "deltasql/" + Version
 
 // transactionOptions are what transactions of the session's statements take from it.
 func (st *statement) transactionOptions() txn.Options {
+	every, _ := wholeNumber("deltasql_log_compaction", st.session.settings.get("deltasql_log_compaction"))
 	return txn.Options{
 		Now: st.session.now, NewID: newID, Engine: engineInfo,
 		UserMetadata: st.session.settings.get("deltasql_user_metadata"),
+		Upkeep:       log.Upkeep{CompactionInterval: every},
 	}
 }
 
