@@ -22,10 +22,11 @@ import (
 	"deltasql/sqlengine/render"
 )
 
-// engine answers the statements of all tests; writer is a DuckDB of its own that makes their Parquet files.
+// engine answers the statements of all tests, over the catalog engineFolder; writer is a DuckDB of its own that makes their Parquet files.
 var (
-	engine *sqlengine.Engine
-	writer *duck.Instance
+	engine       *sqlengine.Engine
+	engineFolder string
+	writer       *duck.Instance
 )
 
 func TestMain(m *testing.M) {
@@ -43,6 +44,7 @@ func run(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(catalog)
+	engineFolder = catalog
 	if engine, err = sqlengine.Open(sqlengine.Options{Catalog: catalog, Memory: "1GB", Threads: 2}); err != nil {
 		return 0, err
 	}
