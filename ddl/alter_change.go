@@ -2,7 +2,6 @@ package ddl
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 
@@ -218,48 +217,23 @@ func (a *alteration) syncIdentity(s ChangeColumn) error {
 	}
 	f := at.field()
 	if s.Sync.Value != nil {
-		mark, err := nextMark(identity, *s.Sync.Value)
+		mark, moved, err := identity.MarkAfter(*s.Sync.Value)
 		if err != nil {
 			return protocol.NewError("ARITHMETIC_OVERFLOW", "the identity column %s has no value left beyond %d", f.Name, *s.Sync.Value).WithCause(err)
 		}
-		if mark != nil {
-			setMeta(f, metaKeyHighWaterMark, *mark)
+		if !moved && wrongMark(identity) {
+			mark, moved = identity.Start, true
+		}
+		if moved {
+			setMeta(f, metaKeyHighWaterMark, mark)
 		}
 	}
 	a.recordChangeOf(at.path, *f, s)
 	return nil
 }
 
-// nextMark is the mark after the value; nil where it stays.
-func nextMark(i protocol.Identity, value int64) (*int64, error) {
-	before := func(x, y int64) bool { return i.Step > 0 && x < y || i.Step < 0 && x > y }
-	if before(value, i.Start) {
-		// A mark before the start is another writer's fault; the start is the least that is right.
-		if i.HighWaterMark != nil && before(*i.HighWaterMark, i.Start) {
-			return &i.Start, nil
-		}
-		return nil, nil
-	}
-	mark := value
-	// Steps from the start to the value, rounded up. The distance may exceed an int64, but not a uint64.
-	distance, step := uint64(value)-uint64(i.Start), uint64(i.Step)
-	if i.Step < 0 {
-		distance, step = -distance, -step
-	}
-	if rest := distance % step; rest != 0 {
-		missing := step - rest
-		if i.Step > 0 && missing > uint64(math.MaxInt64)-uint64(value) && value > 0 ||
-			i.Step < 0 && value < 0 && missing > uint64(value)-uint64(1<<63) {
-			return nil, protocol.NewError("ARITHMETIC_OVERFLOW", "the next value is beyond BIGINT")
-		}
-		if i.Step > 0 {
-			mark = int64(uint64(value) + missing)
-		} else {
-			mark = int64(uint64(value) - missing)
-		}
-	}
-	if i.HighWaterMark != nil && !before(*i.HighWaterMark, mark) {
-		return nil, nil
-	}
-	return &mark, nil
+// wrongMark tells that the mark lies before the start, which is another writer's fault; the start is the least that is right.
+func wrongMark(i protocol.Identity) bool {
+	m := i.HighWaterMark
+	return m != nil && (i.Step > 0 && *m < i.Start || i.Step < 0 && *m > i.Start)
 }

@@ -216,7 +216,6 @@ func nullableInside(t *protocol.DataType) {
 
 // addConstraints puts CHECK constraints among the properties, where the protocol has them.
 func addConstraints(properties, constraints map[string]string) error {
-	const reserved = "__char_varchar_string_length_check__"
 	for _, name := range slices.Sorted(maps.Keys(constraints)) {
 		key := protocol.PropertyPrefixConstraint + strings.ToLower(name)
 		if _, twice := properties[key]; twice {
@@ -224,8 +223,8 @@ func addConstraints(properties, constraints map[string]string) error {
 		}
 		properties[key] = constraints[name]
 	}
-	if _, bad := properties[protocol.PropertyPrefixConstraint+reserved]; bad {
-		return protocol.NewError("DELTA_INVALID_CONSTRAINT_NAME", "a CHECK constraint cannot be called %s: the name is reserved", reserved)
+	if _, bad := properties[protocol.PropertyPrefixConstraint+lengthConstraint]; bad {
+		return protocol.NewError("DELTA_INVALID_CONSTRAINT_NAME", "a CHECK constraint cannot be called %s: the name is reserved", lengthConstraint)
 	}
 	return nil
 }

@@ -208,18 +208,15 @@ func kindName(kind protocol.Kind) string {
 	return protocol.DataType{Kind: kind}.String()
 }
 
-// icebergWidening: Iceberg knows wider integers, float to double, and decimals with more digits before the point.
+// icebergWidening refuses recorded changes of types that Iceberg does not know.
 func icebergWidening(version int, schema protocol.DataType) error {
-	integer := func(k protocol.Kind) bool { return k >= protocol.KindByte && k <= protocol.KindLong }
 	return walk(&schema, func(path Path, f *protocol.Field) error {
 		changes, err := f.Metadata.TypeChanges()
 		if err != nil {
 			return err
 		}
 		for _, c := range changes {
-			ok := integer(c.From.Kind) && integer(c.To.Kind) || c.From.Kind == protocol.KindFloat && c.To.Kind == protocol.KindDouble ||
-				c.From.Kind == protocol.KindDecimal && c.To.Kind == protocol.KindDecimal && c.From.Scale == c.To.Scale
-			if !ok && protocol.CanWiden(c.From, c.To) {
+			if !icebergFollows(c.From, c.To) && protocol.CanWiden(c.From, c.To) {
 				return violation(version, "UNSUPPORTED_TYPE_WIDENING", "the column %s was changed from %s to %s", path, c.From, c.To)
 			}
 		}

@@ -25,8 +25,11 @@ type DeletionVector struct {
 	Cardinality  int64  // rows deleted
 }
 
-// UniqueID identifies the vector; with the file's path it is the key of log replay.
+// UniqueID identifies the vector; with the file's path it is the key of log replay. Without a vector it is "".
 func (d *DeletionVector) UniqueID() string {
+	if d == nil {
+		return ""
+	}
 	if d.Offset == nil {
 		return d.StorageType + d.PathOrInline
 	}

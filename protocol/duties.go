@@ -116,7 +116,8 @@ func (c *TableConfig) fieldDuties(out []Duty, kind DutyKind, owes func(*Field) b
 
 func invariantDuties(c *TableConfig) []Duty {
 	out := c.fieldDuties(nil, DutyNotNull, func(f *Field) bool { return !f.Nullable })
-	return c.fieldDuties(out, DutyInvariant, func(f *Field) bool { _, ok := f.Metadata.Invariant(); return ok })
+	// One that is not understood is owed too: a writer that cannot keep it must not write.
+	return c.fieldDuties(out, DutyInvariant, func(f *Field) bool { _, ok := f.Metadata[metaInvariants]; return ok })
 }
 
 func checkDuties(c *TableConfig) []Duty {

@@ -73,6 +73,14 @@ func CanonicalPath(uri string) (string, error) {
 	return path.Clean(decoded), nil
 }
 
+// PathKey is CanonicalPath for keys of maps: a path that has no canonical form is its own key, and whoever opens the file reports it.
+func PathKey(uri string) string {
+	if canonical, err := CanonicalPath(uri); err == nil {
+		return canonical
+	}
+	return uri
+}
+
 // plainPath says that a path has nothing to decode or to canonicalise.
 func plainPath(uri string) bool {
 	previous := byte('/')

@@ -216,10 +216,7 @@ type fileChange struct {
 func newFileChanges() *fileChanges { return &fileChanges{byPath: map[string]*fileChange{}} }
 
 func (c *fileChanges) at(path string) *fileChange {
-	key := path
-	if canonical, err := protocol.CanonicalPath(path); err == nil {
-		key = canonical
-	}
+	key := protocol.PathKey(path)
 	change := c.byPath[key]
 	if change == nil {
 		change = &fileChange{}

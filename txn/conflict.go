@@ -59,10 +59,10 @@ func winnerOf(c log.Commit) winner {
 			w.domains[a.Domain.Domain] = *a.Domain
 		case a.Add != nil:
 			w.adds = append(w.adds, a.Add)
-			w.added[canonical(a.Add.Path)] = a.Add
+			w.added[protocol.PathKey(a.Add.Path)] = a.Add
 		case a.Remove != nil:
 			w.removes = append(w.removes, a.Remove)
-			w.removed[canonical(a.Remove.Path)] = a.Remove
+			w.removed[protocol.PathKey(a.Remove.Path)] = a.Remove
 		}
 	}
 	return w
@@ -251,14 +251,14 @@ func (c *contender) takeBackfill(w *winner) error {
 		c.files = slices.Clone(c.files)
 		for i := range c.files {
 			if add := c.files[i].Add; add != nil {
-				if theirs := w.added[canonical(add.Path)]; theirs != nil {
+				if theirs := w.added[protocol.PathKey(add.Path)]; theirs != nil {
 					copied := *add
 					copied.BaseRowID, copied.DefaultRowCommitVersion = theirs.BaseRowID, theirs.DefaultRowCommitVersion
 					c.files[i].Add = &copied
 				}
 			}
 			if remove := c.files[i].Remove; remove != nil {
-				if theirs := w.added[canonical(remove.Path)]; theirs != nil {
+				if theirs := w.added[protocol.PathKey(remove.Path)]; theirs != nil {
 					copied := *remove
 					copied.BaseRowID, copied.DefaultRowCommitVersion = theirs.BaseRowID, theirs.DefaultRowCommitVersion
 					c.files[i].Remove = &copied
@@ -271,7 +271,7 @@ func (c *contender) takeBackfill(w *winner) error {
 
 // leave drops added files, and no longer counts them as read.
 func (c *contender) leave(drop func(path string) bool) {
-	c.files = slices.DeleteFunc(slices.Clone(c.files), func(a protocol.Action) bool { return a.Add != nil && drop(canonical(a.Add.Path)) })
+	c.files = slices.DeleteFunc(slices.Clone(c.files), func(a protocol.Action) bool { return a.Add != nil && drop(protocol.PathKey(a.Add.Path)) })
 	c.reads = c.reads.clone()
 	maps.DeleteFunc(c.reads.files, func(path string, _ bool) bool { return drop(path) })
 }
@@ -333,30 +333,6 @@ func (c *contender) checkAppends(w *winner) error {
 	return nil
 }
 
-// unprepared finds a file of the winner that was written without a duty which the loser's metadata bring: whoever switched it on has
-// looked at the files that were there, or found none. Files that only hold other files' rows owe what concerns files. Columns that
-// come are NULL in files that lack them, which no length forbids, and names of files are the physical names where mapping begins.
-func (c *contender) unprepared(w *winner) (*protocol.AddFile, Duty, error) {
-	if c.metadata == nil || len(w.adds) == 0 {
-		return nil, Duty{}, nil
-	}
-	config, err := c.config()
-	if err != nil {
-		return nil, Duty{}, err
-	}
-	had := c.was.Duties()
-	for _, duty := range config.Duties() {
-		if duty.Kind == PhysicalNames || duty.Kind == Length || slices.Contains(had, duty) {
-			continue
-		}
-		ofFiles := duty.Kind == MaterializedPartitions || duty.Kind == NestedIDs
-		if i := slices.IndexFunc(w.adds, func(add *protocol.AddFile) bool { return add.DataChange || ofFiles }); i >= 0 {
-			return w.adds[i], duty, nil
-		}
-	}
-	return nil, Duty{}, nil
-}
-
 // checkRemovedReads: rows that the winner removed or changed and that the loser read.
 func (c *contender) checkRemovedReads(w *winner) error {
 	if len(w.removes) == 0 {
@@ -365,16 +341,16 @@ func (c *contender) checkRemovedReads(w *winner) error {
 	// Whoever commits a file again must not bring back what the winner removed, whether or not that changed data.
 	again := map[string]bool{}
 	for i := range c.files {
-		if add := c.files[i].Add; add != nil && !c.fresh[canonical(add.Path)] {
-			again[canonical(add.Path)] = true
+		if add := c.files[i].Add; add != nil && !c.fresh[protocol.PathKey(add.Path)] {
+			again[protocol.PathKey(add.Path)] = true
 		}
 	}
 	var removed []protocol.AddFile
 	for _, remove := range w.removes {
-		if !remove.DataChange && !again[canonical(remove.Path)] {
+		if !remove.DataChange && !again[protocol.PathKey(remove.Path)] {
 			continue
 		}
-		if c.reads.files[canonical(remove.Path)] {
+		if c.reads.files[protocol.PathKey(remove.Path)] {
 			return c.lost(*w, "DELTA_CONCURRENT_DELETE_READ", "it removed rows %sthat the statement read (file %s)", c.partition(remove.PartitionValues), remove.Path)
 		}
 		if remove.DataChange {
@@ -398,10 +374,10 @@ func removedFile(r *protocol.RemoveFile) protocol.AddFile {
 // checkRemoved: one file that both remove, or that both bring into the table.
 func (c *contender) checkRemoved(w *winner) error {
 	for i := range c.files {
-		if remove := c.files[i].Remove; remove != nil && w.removed[canonical(remove.Path)] != nil {
+		if remove := c.files[i].Remove; remove != nil && w.removed[protocol.PathKey(remove.Path)] != nil {
 			return c.lost(*w, "DELTA_CONCURRENT_DELETE_DELETE", "both remove rows %sof one file (%s)", c.partition(remove.PartitionValues), remove.Path)
 		}
-		if add := c.files[i].Add; add != nil && c.fresh[canonical(add.Path)] && w.added[canonical(add.Path)] != nil {
+		if add := c.files[i].Add; add != nil && c.fresh[protocol.PathKey(add.Path)] && w.added[protocol.PathKey(add.Path)] != nil {
 			return c.lost(*w, "DELTA_CONCURRENT_WRITE", "both add the file %s", add.Path)
 		}
 	}

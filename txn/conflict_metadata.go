@@ -30,6 +30,30 @@ func incompatible(was, is *protocol.TableConfig) string {
 	return ""
 }
 
+// unprepared finds a file of the winner that was written without a duty which the loser's metadata bring: whoever switched it on has
+// looked at the files that were there, or found none. Files that only hold other files' rows owe what concerns files. Columns that
+// come are NULL in files that lack them, which no length forbids, and names of files are the physical names where mapping begins.
+func (c *contender) unprepared(w *winner) (*protocol.AddFile, Duty, error) {
+	if c.metadata == nil || len(w.adds) == 0 {
+		return nil, Duty{}, nil
+	}
+	config, err := c.config()
+	if err != nil {
+		return nil, Duty{}, err
+	}
+	had := c.was.Duties()
+	for _, duty := range config.Duties() {
+		if duty.Kind == PhysicalNames || duty.Kind == Length || slices.Contains(had, duty) {
+			continue
+		}
+		ofFiles := duty.Kind == MaterializedPartitions || duty.Kind == NestedIDs
+		if i := slices.IndexFunc(w.adds, func(add *protocol.AddFile) bool { return add.DataChange || ofFiles }); i >= 0 {
+			return w.adds[i], duty, nil
+		}
+	}
+	return nil, Duty{}, nil
+}
+
 // sameButSchema compares all of two metadata but the schema and the configuration.
 func sameButSchema(a, b *protocol.Metadata) bool {
 	text := func(s *string) string {

@@ -95,7 +95,7 @@ func rowMark(s *log.Snapshot) (int64, error) {
 // moved none.
 func (c *contender) preserved() string {
 	moves := slices.ContainsFunc(c.files, func(a protocol.Action) bool { return a.Remove != nil })
-	adds := slices.ContainsFunc(c.files, func(a protocol.Action) bool { return a.Add != nil && c.fresh[canonical(a.Add.Path)] })
+	adds := slices.ContainsFunc(c.files, func(a protocol.Action) bool { return a.Add != nil && c.fresh[protocol.PathKey(a.Add.Path)] })
 	switch {
 	case !moves:
 		return ""

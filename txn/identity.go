@@ -124,7 +124,7 @@ func advanceIdentity(schema protocol.DataType, last map[protocol.LogicalName]int
 		if !ok || id.Step == 0 {
 			return schema, false, internal("the column %q is no identity column", name)
 		}
-		mark, ok, err := identityMark(id, value)
+		mark, ok, err := id.MarkAfter(value)
 		if err != nil {
 			return schema, false, err
 		}
@@ -135,36 +135,6 @@ func advanceIdentity(schema protocol.DataType, last map[protocol.LogicalName]int
 		}
 	}
 	return schema, moved, nil
-}
-
-// identityMark is the mark after a value: the value, or the next one behind it that the column can generate. It is false
-// where the mark stays: for a value before the start, or before the mark that is there.
-func identityMark(id protocol.Identity, value int64) (int64, bool, error) {
-	up := id.Step > 0
-	behind := func(a, b int64) bool { return up && a > b || !up && a < b }
-	if behind(id.Start, value) {
-		return 0, false, nil
-	}
-	// The distances fit 64 bits without sign, whatever the operands are.
-	distance, step := uint64(value)-uint64(id.Start), uint64(id.Step)
-	if !up {
-		distance, step = uint64(id.Start)-uint64(value), -uint64(id.Step)
-	}
-	mark := value
-	if over := distance % step; over != 0 {
-		if up {
-			mark = int64(uint64(value) + (step - over))
-		} else {
-			mark = int64(uint64(value) - (step - over))
-		}
-		if !behind(mark, value) {
-			return 0, false, protocol.NewError("ARITHMETIC_OVERFLOW", "the identity column has no value behind %d", value)
-		}
-	}
-	if id.HighWaterMark != nil && !behind(mark, *id.HighWaterMark) {
-		return 0, false, nil
-	}
-	return mark, true, nil
 }
 
 // sameButIdentity tells whether two metadata differ in nothing but identity marks.

@@ -108,7 +108,7 @@ func checkNewVector(c *protocol.TableConfig, add *protocol.AddFile, old *protoco
 	if old != nil {
 		before = old.Cardinality
 	}
-	if vectorID(old) == vectorID(add.DeletionVector) || add.DeletionVector.Cardinality <= before {
+	if old.UniqueID() == add.DeletionVector.UniqueID() || add.DeletionVector.Cardinality <= before {
 		return internal("the new deletion vector of %s hides %d rows, the old one %d", add.Path, add.DeletionVector.Cardinality, before)
 	}
 	if n, ok := numRecords(add); ok && add.DeletionVector.Cardinality == n {

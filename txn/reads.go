@@ -20,7 +20,7 @@ func (r *reads) file(path string) {
 	if r.files == nil {
 		r.files = map[string]bool{}
 	}
-	r.files[canonical(path)] = true
+	r.files[protocol.PathKey(path)] = true
 }
 
 func (r *reads) app(id string) {

@@ -65,14 +65,6 @@ func (s *staged) counts() (adds, removes, changes int) {
 	return adds, removes, len(s.changes)
 }
 
-// canonical is the key of a path; a path that has no canonical form is its own.
-func canonical(path string) string {
-	if c, err := protocol.CanonicalPath(path); err == nil {
-		return c
-	}
-	return path
-}
-
 // put stages what happens to the file at a path. A path that was staged before keeps its place.
 func (s *staged) put(key string, file *stagedFile) {
 	if old := s.files[key]; old != nil {
@@ -172,14 +164,14 @@ func (tx *Transaction) Add(files []protocol.AddFile, done []Duty) error {
 			if err := checkAdd(tx.config, &add); err != nil {
 				return err
 			}
-			key := canonical(add.Path)
+			key := protocol.PathKey(add.Path)
 			file := &stagedFile{add: &add, fresh: true}
 			if old := tx.staged.files[key]; old != nil {
 				if old.add != nil {
 					return duplicate(add.Path, "adds")
 				}
 				file.remove = old.remove
-				if vectorID(old.remove.DeletionVector) == vectorID(add.DeletionVector) {
+				if old.remove.DeletionVector.UniqueID() == add.DeletionVector.UniqueID() {
 					file.remove, file.fresh = nil, false // it was there with this vector, and is again
 					tx.reads.file(add.Path)
 				}
@@ -204,7 +196,7 @@ func (tx *Transaction) AddAgain(add protocol.AddFile) error {
 		if err := checkAdd(tx.config, &add); err != nil {
 			return err
 		}
-		key := canonical(add.Path)
+		key := protocol.PathKey(add.Path)
 		old := tx.staged.files[key]
 		switch {
 		case old == nil:
@@ -212,7 +204,7 @@ func (tx *Transaction) AddAgain(add protocol.AddFile) error {
 			tx.reads.file(add.Path)
 		case old.add == nil:
 			return internal("the file %s is removed and committed again in one transaction", add.Path)
-		case vectorID(old.add.DeletionVector) != vectorID(add.DeletionVector):
+		case old.add.DeletionVector.UniqueID() != add.DeletionVector.UniqueID():
 			return internal("the file %s is committed again with another deletion vector; that is an update", add.Path)
 		default:
 			add.DataChange = add.DataChange || old.add.DataChange
@@ -230,7 +222,7 @@ func (tx *Transaction) Remove(dataChange bool, files ...protocol.AddFile) error 
 		}
 		for i := range files {
 			add := &files[i]
-			key := canonical(add.Path)
+			key := protocol.PathKey(add.Path)
 			old := tx.staged.files[key]
 			switch {
 			case old == nil:
@@ -301,14 +293,14 @@ func (tx *Transaction) UpdateVector(old protocol.AddFile, dv protocol.DeletionVe
 		if err := checkAdd(tx.config, &add); err != nil {
 			return err
 		}
-		key := canonical(add.Path)
+		key := protocol.PathKey(add.Path)
 		file := tx.staged.files[key]
 		switch {
 		case file == nil:
 			tx.staged.put(key, &stagedFile{add: &add, remove: removal(&old, true)})
 		case file.add == nil:
 			return internal("rows of the file %s are deleted after it was removed", add.Path)
-		case vectorID(file.add.DeletionVector) != vectorID(old.DeletionVector):
+		case file.add.DeletionVector.UniqueID() != old.DeletionVector.UniqueID():
 			return internal("the file %s has another deletion vector by now", add.Path)
 		case file.fresh || file.remove != nil:
 			tx.staged.put(key, &stagedFile{add: &add, remove: file.remove, fresh: file.fresh})
@@ -331,7 +323,7 @@ func (tx *Transaction) AddChangeFile(change protocol.AddCDCFile) error {
 		if err := checkPartition(tx.config, change.Path, change.PartitionValues); err != nil {
 			return err
 		}
-		key := canonical(change.Path)
+		key := protocol.PathKey(change.Path)
 		if tx.staged.changed[key] || tx.staged.files[key] != nil {
 			return duplicate(change.Path, "adds")
 		}
@@ -339,12 +331,4 @@ func (tx *Transaction) AddChangeFile(change protocol.AddCDCFile) error {
 		tx.staged.changes = append(tx.staged.changes, change)
 		return nil
 	})
-}
-
-// vectorID is the id of a vector, "" without one.
-func vectorID(dv *protocol.DeletionVector) string {
-	if dv == nil {
-		return ""
-	}
-	return dv.UniqueID()
 }

@@ -10,7 +10,7 @@ func (tx *Transaction) Tombstone(paths ...string) error {
 			if err := checkPath(path); err != nil {
 				return err
 			}
-			key := canonical(path)
+			key := protocol.PathKey(path)
 			if tx.staged.files[key] == nil {
 				tx.staged.put(key, &stagedFile{remove: &protocol.RemoveFile{Path: path}})
 			}

@@ -88,10 +88,10 @@ func TestStagedIsTheNetEffect(t *testing.T) {
 		}
 		r.must(err)
 		if action.Add != nil {
-			adds = append(adds, action.Add.Path+" "+vectorID(action.Add.DeletionVector))
+			adds = append(adds, action.Add.Path+" "+action.Add.DeletionVector.UniqueID())
 		}
 		if action.Remove != nil {
-			removes = append(removes, action.Remove.Path+" "+vectorID(action.Remove.DeletionVector))
+			removes = append(removes, action.Remove.Path+" "+action.Remove.DeletionVector.UniqueID())
 		}
 	}
 	slices.Sort(adds)

@@ -147,19 +147,19 @@ func (f *feeder) describeStaged(ctx context.Context, view *log.Snapshot) error {
 	before := map[string]int32{}
 	old, now := read.Files(), view.Files()
 	for i := range old.Len() {
-		before[canonicalPath(old.Path(i))] = int32(i)
+		before[protocol.PathKey(old.Path(i))] = int32(i)
 	}
 	var came, went []int32
 	hidden := map[int32]*roaring64.Bitmap{}
 	for i := range now.Len() {
-		path := canonicalPath(now.Path(i))
+		path := protocol.PathKey(now.Path(i))
 		was, ok := before[path]
 		if !ok {
 			came = append(came, int32(i))
 			continue
 		}
 		delete(before, path)
-		if vectorID(old.DeletionVector(int(was))) == vectorID(now.DeletionVector(i)) {
+		if old.DeletionVector(int(was)).UniqueID() == now.DeletionVector(i).UniqueID() {
 			continue
 		}
 		rows, err := scan.DeletedRows(ctx, view, int32(i))
@@ -206,11 +206,11 @@ func feedInserted(ctx context.Context, in *duck.Instance, tx *txn.Transaction, a
 	}
 	paths := map[string]bool{}
 	for i := range added {
-		paths[canonicalPath(added[i].Path)] = true
+		paths[protocol.PathKey(added[i].Path)] = true
 	}
 	var files []int32
 	for i := range view.Files().Len() {
-		if paths[canonicalPath(view.Files().Path(i))] {
+		if paths[protocol.PathKey(view.Files().Path(i))] {
 			files = append(files, int32(i))
 		}
 	}
@@ -222,18 +222,4 @@ func feedInserted(ctx context.Context, in *duck.Instance, tx *txn.Transaction, a
 func feedsAlready(tx *txn.Transaction) bool {
 	_, _, changes := tx.Staged()
 	return changes > 0
-}
-
-func canonicalPath(path string) string {
-	if c, err := protocol.CanonicalPath(path); err == nil {
-		return c
-	}
-	return path
-}
-
-func vectorID(dv *protocol.DeletionVector) string {
-	if dv == nil {
-		return ""
-	}
-	return dv.UniqueID()
 }

@@ -178,14 +178,7 @@ func placeOf(root, uri string) (from, to string, err error) {
 }
 
 func keyOfAdd(add *protocol.AddFile) string {
-	key := add.Path
-	if canonical, err := protocol.CanonicalPath(key); err == nil {
-		key = canonical
-	}
-	if add.DeletionVector != nil {
-		key += "\x00" + add.DeletionVector.UniqueID()
-	}
-	return key
+	return protocol.PathKey(add.Path) + "\x00" + add.DeletionVector.UniqueID()
 }
 
 // copyFile copies a file into a table's folder; it appears whole and durable.

@@ -51,14 +51,7 @@ func Difference(now, then *log.Snapshot) (come, gone []protocol.AddFile, err err
 
 // fileKey tells files apart as log replay does.
 func fileKey(files *log.Files, i int) string {
-	path := files.Path(i)
-	if canonical, err := protocol.CanonicalPath(path); err == nil {
-		path = canonical
-	}
-	if dv := files.DeletionVector(i); dv != nil {
-		return path + "\x00" + dv.UniqueID()
-	}
-	return path
+	return protocol.PathKey(files.Path(i)) + "\x00" + files.DeletionVector(i).UniqueID()
 }
 
 // againWide are the statistics of a file that is added again: with a vector their bounds are said to be wide, also where another
