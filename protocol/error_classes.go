@@ -62,6 +62,7 @@ var classes = map[Class]ClassInfo{
 	"DELTASQL_UNSUPPORTED_PROPERTY":                                 {"0A000", 1231},
 	"DELTASQL_UNSUPPORTED_STATEMENT":                                {"0A000", 1235},
 	"DELTASQL_WRONG_NUMBER_OF_FIELDS":                               {"22000", 1261},
+	"DELTASQL_WRONG_USAGE":                                          {"HY000", 1221},
 	"DELTA_ADDING_COLUMN_WITH_INTERNAL_NAME_FAILED":                 {"42000", 1166},
 	"DELTA_ADDING_DELETION_VECTORS_DISALLOWED":                      {"0A000", 1235},
 	"DELTA_ADDING_DELETION_VECTORS_WITH_TIGHT_BOUNDS_DISALLOWED":    {"42000", 1105},

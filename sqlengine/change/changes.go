@@ -83,6 +83,16 @@ func (b *binding) from(f parse.From) (from expr.From, scope bind.Scope, single *
 	return from, scope, single, nil
 }
 
+// unordered refuses ORDER BY and LIMIT of a change through a join: they would count rows of the join, of which several may be one row of
+// the table.
+func (b *binding) unordered(single *expr.Relation, order []parse.OrderItem, limit parse.Expr, at parse.Pos) error {
+	if single != nil || len(order) == 0 && limit == nil {
+		return nil
+	}
+	return fail("DELTASQL_WRONG_USAGE", at, "a change of joined tables takes neither ORDER BY nor LIMIT").
+		WithHint("choose the rows by a condition: ... WHERE key IN (SELECT ... ORDER BY ... LIMIT ...)")
+}
+
 // where binds the condition of an UPDATE or DELETE; nil without one.
 func (b *binding) where(e parse.Expr, scope bind.Scope) (expr.Expr, error) {
 	if e == nil {

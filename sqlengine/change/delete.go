@@ -22,6 +22,9 @@ func Delete(ctx context.Context, s *parse.Delete, t Table, opts Options) (out *C
 	if err != nil {
 		return nil, err
 	}
+	if err := b.unordered(target, s.OrderBy, s.Limit, s.Pos); err != nil {
+		return nil, err
+	}
 	out = &Changes{Deletes: true, Target: target, Simple: target != nil && len(s.OrderBy) == 0 && s.Limit == nil}
 	if len(s.Targets) > 1 {
 		return nil, fail("DELTASQL_MULTI_TABLE_CHANGE", s.Pos, "one DELETE can take rows from one table only")

@@ -137,7 +137,7 @@ func (m *merging) condition(e parse.Expr, scope bind.Scope, where string) (expr.
 	if err != nil {
 		return nil, unresolvedInMerge(err)
 	}
-	return bound, onlyOfRow(bound, where+" of MERGE")
+	return bound, deterministic(bound, where+" of MERGE")
 }
 
 // unresolvedInMerge gives an unknown name the class that the reference has for it in MERGE.

@@ -30,7 +30,7 @@ func (b *binding) replaceWhere(s *parse.Insert, plan *Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := onlyOfRow(own, "REPLACE WHERE"); err != nil {
+	if err := deterministic(own, "REPLACE WHERE"); err != nil {
 		return err
 	}
 	b.check(untrue(own), b.failure("DELTA_REPLACE_WHERE_MISMATCH", b.withValues("Written data does not conform to the condition '"+text+"' of REPLACE WHERE. Row with values:", own)...))
@@ -76,7 +76,7 @@ func (b *binding) replaceOn(s *parse.Insert, plan *Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := onlyOfRow(on, "REPLACE ON"); err != nil {
+	if err := deterministic(on, "REPLACE ON"); err != nil {
 		return err
 	}
 	matches, err := b.build.Select(again.relation, []bind.Item{{Value: truthValue()}}, on, nil, nil, scope)
@@ -98,19 +98,19 @@ func (b *binding) replaceOn(s *parse.Insert, plan *Plan) error {
 	return nil
 }
 
-// onlyOfRow refuses conditions that look beyond one row, or that would give another answer when asked again.
-func onlyOfRow(e expr.Expr, where string) error {
-	var fault error
+// deterministic refuses conditions that would give another answer when asked again, also in their subqueries.
+func deterministic(e expr.Expr, where string) error {
+	volatile := bind.Volatile(e)
 	expr.Walk(e, func(x expr.Expr) bool {
-		if expr.QueryOf(x) != nil {
-			fault = protocol.NewError("UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY", "a subquery cannot stand in %s", where)
+		if q := expr.QueryOf(x); q != nil {
+			volatile = volatile || bind.VolatileQuery(q)
 		}
-		return fault == nil
+		return !volatile
 	})
-	if fault == nil && bind.Volatile(e) {
-		fault = protocol.NewError("INVALID_NON_DETERMINISTIC_EXPRESSIONS", "the condition of %s must be deterministic", where)
+	if volatile {
+		return protocol.NewError("INVALID_NON_DETERMINISTIC_EXPRESSIONS", "the condition of %s must be deterministic", where)
 	}
-	return fault
+	return nil
 }
 
 // replaceUsing finds the key columns: the table and the data have each of them, at the same position unless BY NAME matches them.

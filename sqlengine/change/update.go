@@ -54,6 +54,9 @@ func Update(ctx context.Context, s *parse.Update, t Table, opts Options) (out *C
 	if err != nil {
 		return nil, err
 	}
+	if err := b.unordered(single, s.OrderBy, s.Limit, s.Pos); err != nil {
+		return nil, err
+	}
 	out = &Changes{Updates: true, Target: single, Simple: single != nil && len(s.OrderBy) == 0 && s.Limit == nil}
 	settings := make([]setting, len(s.Set))
 	for i, item := range s.Set {
