@@ -14,4 +14,9 @@
 //   - M4: an error leaves nothing changed; arguments are never modified.
 //   - M5: a plan of DROP FEATURE is a function of the table as it is. Steps that were done are not in a new plan, so that a
 //     drop that was interrupted anywhere ends the same way when it is run again.
+//
+// Read env.go (what comes in and goes out) and metadata.go with mapping.go, iceberg.go, properties.go and schema.go (the one place)
+// first. create.go with create_check.go makes tables; alter.go runs actions, one file each, over paths (alter_path.go); evolve.go and
+// widen.go change schemas for writes; drop_feature.go plans, drop_feature_table.go has a row for each feature, drop_feature_step.go
+// says what a step is. restore.go and clone.go make definitions out of others.
 package ddl

@@ -15,4 +15,9 @@
 // Names of the schema are LogicalName; names in files, statistics and partition values are PhysicalName. Supported (listed
 // or implied by the versions) and active (supported and switched on by the metadata) are different questions:
 // TableConfig.Supports and TableConfig.Active.
+//
+// Read actions.go, datatype.go with schema.go, and table_config.go (protocol and metadata joined) first; features.go with duties.go
+// says what a feature asks of readers and writers, protocol_algebra.go how protocols are raised and lowered. What is read from the log
+// goes through action_parse.go over json_cursor.go, what is written through action_encode.go, which checksum_encode.go,
+// commit_info.go and domain_encode.go share.
 package protocol
