@@ -7,7 +7,7 @@ SCALE   ?= small
 RUNS    ?= 3
 ENGINES ?=
 
-.PHONY: help build test test-race test-crash lint fmt bench interop fuzz corpus oracle rewrite clean ci
+.PHONY: help build test test-race test-crash lint fmt bench bench-write interop fuzz corpus oracle rewrite clean ci
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -44,6 +44,9 @@ interop: build corpus oracle ## the round trip with Spark, delta-rs, DuckDB and 
 bench: build ## ratios against other engines (needs ../shared/peers, set up); JOBS, SCALE=small|full, RUNS, ENGINES=raw,polars,...
 	@test -f $(SHARED)/peers/bench/bench.py || { echo "bench: $(SHARED)/peers is not beside the project"; exit 1; }
 	python3 $(SHARED)/peers/bench/bench.py $(JOBS) --scale $(SCALE) --repetitions $(RUNS) --deltasql ./deltasql --door exec $(if $(ENGINES),--engines $(ENGINES))
+
+bench-write: build ## writing against the bars of this product (needs ../shared/peers, set up); WRITING="append ctas commits dml", SCALE, RUNS, ENGINES
+	python3 bench/writing.py $(WRITING) --deltasql ./deltasql --shared $(SHARED) --scale $(SCALE) --repetitions $(RUNS) $(if $(ENGINES),--engines $(ENGINES))
 
 fuzz: ## every fuzz target for TIME each
 	@set -e; for package in $$($(GO) list ./...); do \

@@ -10,10 +10,14 @@ another type in the engine's hands is encoded as deltasql's event stream does it
 import json
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import read
 from failure import message_of
 from locate import reexec_for
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 READERS = {"spark": read._spark, "delta-rs": read._delta_rs, "polars": read._polars, "duckdb": read._duckdb}
 
@@ -48,12 +52,19 @@ def _read(engine: str, path: str) -> list:
     from values import encode_rows
 
     if engine == "spark":
-        from spark import session
-
-        frame = session().read.format("delta").load(path)
+        frame = _session().read.format("delta").load(path)
         if "variant" in frame.schema.simpleString():
             return [[_variants(value) for value in row] for row in frame.collect()]
+    if engine == "spark":
+        return encode_rows(frame.toArrow())
     return encode_rows(READERS[engine](path, None)[1])
+
+
+def _session() -> "SparkSession":
+    """Spark, which lists a folder by 10,000 tasks for VACUUM unless it is told that these are small."""
+    from spark import session
+
+    return session(**{"spark.sql.sources.parallelPartitionDiscovery.parallelism": "2", "spark.databricks.delta.vacuum.parallelDelete.parallelism": "1"})
 
 
 def _variants(value: object) -> object:
@@ -98,9 +109,7 @@ def _delta_rs(path: str, act: str, columns: list[str]) -> None:
 
 
 def _spark(path: str, act: str, columns: list[str]) -> None:
-    from spark import session
-
-    spark = session()
+    spark = _session()
     t = f"delta.`{path}`"
     names = ", ".join("`" + c.replace("`", "``") + "`" for c in columns)
     texts = {
