@@ -41,20 +41,39 @@ func (g *Garbage) Bytes() int64 {
 type needed struct {
 	seed  maphash.Seed
 	names map[uint64]bool
-	roots []string // the table's folder, as it is called and without links
+	roots []string          // the table's folder, as it is called and without links
+	real  map[string]string // folders elsewhere, without links
 }
 
 func (n *needed) hash(name string) uint64 { return maphash.String(n.seed, path.Clean(name)) }
 
 func (n *needed) has(name string) bool { return n.names[n.hash(name)] }
 
-// relative is a decoded path as a name in the table's folder; false for files elsewhere.
+// relative is a decoded path as a name in the table's folder; false for files elsewhere. A path that leads into the folder over
+// links of its own is a name in it too.
 func (n *needed) relative(decoded string, absolute bool) (string, bool) {
 	if !absolute {
 		return decoded, true
 	}
+	decoded = path.Clean(decoded)
+	if name, ok := n.inside(decoded); ok || strings.Contains(decoded, "://") {
+		return name, ok
+	}
+	folder := path.Dir(decoded)
+	real, known := n.real[folder]
+	if !known {
+		real = folder
+		if followed, err := filepath.EvalSymlinks(filepath.FromSlash(folder)); err == nil {
+			real = filepath.ToSlash(followed)
+		}
+		n.real[folder] = real
+	}
+	return n.inside(path.Join(real, path.Base(decoded)))
+}
+
+func (n *needed) inside(absolute string) (string, bool) {
 	for _, root := range n.roots {
-		if inside, ok := strings.CutPrefix(path.Clean(decoded), root+"/"); ok {
+		if inside, ok := strings.CutPrefix(absolute, root+"/"); ok {
 			return inside, true
 		}
 	}
@@ -87,7 +106,7 @@ func newNeeded(ctx context.Context, snapshot *log.Snapshot, beforeMillis int64) 
 	if err != nil {
 		return nil, err
 	}
-	n := &needed{seed: maphash.MakeSeed(), names: make(map[uint64]bool, 2*snapshot.Files().Len()), roots: []string{filepath.ToSlash(root)}}
+	n := &needed{seed: maphash.MakeSeed(), names: make(map[uint64]bool, 2*snapshot.Files().Len()), roots: []string{filepath.ToSlash(root)}, real: map[string]string{}}
 	if real, err := filepath.EvalSymlinks(root); err == nil && real != root {
 		n.roots = append(n.roots, filepath.ToSlash(real))
 	}
