@@ -39,7 +39,6 @@ class Run:
         self.made, self.records = os.path.join(self.work, "made"), os.path.join(self.work, "records")
         self.equal = self.wrong = 0
         self.refused: dict[str, int] = {}
-        self._lacks: set[str] = set()
 
     def say_wrong(self, label: str, text: str) -> None:
         self.wrong += 1
@@ -48,13 +47,6 @@ class Run:
     def say_refused(self, who: str, label: str, message: str) -> None:
         self.refused[who] = self.refused.get(who, 0) + 1
         print(f"refused by {who} {label}: {message.splitlines()[0][:200] if message else ''}", flush=True)
-
-    def say_lacks(self, label: str, sql: str, message: str) -> None:
-        """A statement that this build does not have yet: listed once a kind."""
-        self.refused["deltasql"] = self.refused.get("deltasql", 0) + 1
-        if message not in self._lacks:
-            self._lacks.add(message)
-            print(f"refused by deltasql {label}: {sql[:60]}: {message}", flush=True)
 
     def compare(self, label: str, ours: dict, theirs: dict) -> None:
         """Rows of one table as deltasql and another engine read them; a refusal of theirs was listed already."""
@@ -121,15 +113,10 @@ def make_step(run: Run) -> None:
         shutil.rmtree(os.path.join(catalog, name), ignore_errors=True)
         os.makedirs(catalog, exist_ok=True)
         os.makedirs(root, exist_ok=True)
-        required = [s.removeprefix("?") for s in statements]
-        # One process a statement group would hide what a session remembers; another process reads, so that nothing is cached.
-        outcomes = run.run(catalog, f"CREATE DATABASE `{name}`", f"USE `{name}`", *required)[2:]
+        # Another process reads, so that nothing of the session or of a cache answers for the files.
+        outcomes = run.run(catalog, f"CREATE DATABASE `{name}`", f"USE `{name}`", *statements)[2:]
         for text, outcome in zip(statements, outcomes):
-            if "error" not in outcome:
-                continue
-            if text.startswith("?") and outcome["error"].get("class", "").startswith("DELTASQL_UNSUPPORTED"):
-                run.say_lacks(f"{area}/{name}", text[1:], _error(outcome))
-            else:
+            if "error" in outcome:
                 run.say_wrong(f"make {area}/{name}", f"{text[:100]}: {_error(outcome)}")
         if verb := tables.LOGS.get(f"{area}/{name}"):
             relog(run, os.path.join(catalog, name, "t"), verb)
@@ -138,7 +125,7 @@ def make_step(run: Run) -> None:
             run.say_wrong(f"make {area}/{name}", f"deltasql cannot read what it wrote: {_error(read)}")
             continue
         with open(os.path.join(root, f"{name}.sql"), "w", encoding="utf-8") as out:
-            out.write("".join(s.replace("\n", " ") + ";\n" for s in required))
+            out.write("".join(s.replace("\n", " ") + ";\n" for s in statements))
         with open(os.path.join(root, f"{name}.json"), "w", encoding="utf-8") as out:
             json.dump({"tables": {"t": {"final": {"columns": read["columns"], "rows": read["rows"]}}}}, out)
     print(f"made: {len(glob.glob(os.path.join(run.records, '*', '*.json')))} tables", flush=True)

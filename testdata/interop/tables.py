@@ -1,7 +1,7 @@
 """The tables that deltasql writes for the round trip: statements by area and name, each over one table `t`.
 
 Every table has a column `id INT` with distinct values, by which another engine updates and deletes rows, and nothing else
-is promised. A statement that starts with "?" may be refused by a build that lacks it; every other one must succeed.
+is promised. Every statement must succeed.
 """
 
 import itertools
@@ -160,7 +160,7 @@ PARTITIONS = {
         _create("id INT, p STRING", "PARTITIONED BY (p)"),
         "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
         "INSERT OVERWRITE t PARTITION (p = 'b') SELECT 20",
-        "?INSERT INTO t REPLACE WHERE p = 'c' VALUES (30, 'c'), (31, 'c')",
+        "INSERT INTO t REPLACE WHERE p = 'c' VALUES (30, 'c'), (31, 'c')",
     ],
     "materialised": [_create("id INT, p STRING, d DATE", "PARTITIONED BY (p, d)", enableMaterializePartitionColumnsFeature="true"), "INSERT INTO t VALUES (1, 'a', DATE '2024-01-01'), (2, NULL, NULL), (3, 'x/y', DATE '2024-01-02')"],
     "deep": [_create("id INT, p1 INT, p2 STRING, p3 DATE, s STRUCT<a: INT>", "PARTITIONED BY (p3, p1, p2)", columnMapping_mode="id"), "INSERT INTO t VALUES (1, 1, 'a', DATE '2024-01-01', named_struct('a', 1)), (2, NULL, NULL, NULL, NULL)"],
@@ -186,33 +186,33 @@ FEATURES = {
     "vectors": [
         _create("id INT, v STRING", enableDeletionVectors="true"),
         "INSERT INTO t SELECT CAST(id AS INT), concat('v', id) FROM range(0, 1000)",
-        "?DELETE FROM t WHERE id % 10 = 3",
-        "?DELETE FROM t WHERE id >= 990",
-        "?UPDATE t SET v = 'changed' WHERE id IN (1, 500)",
+        "DELETE FROM t WHERE id % 10 = 3",
+        "DELETE FROM t WHERE id >= 990",
+        "UPDATE t SET v = 'changed' WHERE id IN (1, 500)",
         "INSERT INTO t SELECT CAST(id AS INT), 'late' FROM range(5000, 5010)",
     ],
     "rewritten": [
         _create("id INT, v STRING", enableDeletionVectors="false"),
         "INSERT INTO t SELECT CAST(id AS INT), concat('v', id) FROM range(0, 100)",
-        "?DELETE FROM t WHERE id % 10 = 3",
-        "?UPDATE t SET v = 'changed' WHERE id IN (1, 50)",
-        "?MERGE INTO t USING (SELECT 2 AS id, 'two' AS v UNION ALL SELECT 1000, 'new') s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        "DELETE FROM t WHERE id % 10 = 3",
+        "UPDATE t SET v = 'changed' WHERE id IN (1, 50)",
+        "MERGE INTO t USING (SELECT 2 AS id, 'two' AS v UNION ALL SELECT 1000, 'new') s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
     ],
     "change_feed": [
         _create("id INT, v STRING, p STRING", "PARTITIONED BY (p)", enableChangeDataFeed="true"),
         "INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y'), (3, 'c', 'x')",
-        "?UPDATE t SET v = 'B' WHERE id = 2",
-        "?DELETE FROM t WHERE id = 3",
-        "?MERGE INTO t USING (SELECT 1 AS id, 'A' AS v, 'x' AS p UNION ALL SELECT 9, 'i', 'z') s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        "UPDATE t SET v = 'B' WHERE id = 2",
+        "DELETE FROM t WHERE id = 3",
+        "MERGE INTO t USING (SELECT 1 AS id, 'A' AS v, 'x' AS p UNION ALL SELECT 9, 'i', 'z') s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
     ],
     "row_tracking": [
         _create("id INT, v STRING", enableRowTracking="true"),
         "INSERT INTO t SELECT CAST(id AS INT), 'x' FROM range(0, 10)",
-        "?UPDATE t SET v = 'y' WHERE id = 2",
+        "UPDATE t SET v = 'y' WHERE id = 2",
         "INSERT INTO t VALUES (10, 'z')",
-        "?DELETE FROM t WHERE id = 5",
+        "DELETE FROM t WHERE id = 5",
     ],
-    "row_tracking_later": [_create("id INT, v STRING"), "INSERT INTO t VALUES (1, 'a'), (2, 'b')", "?ALTER TABLE t SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')", "INSERT INTO t VALUES (3, 'c')"],
+    "row_tracking_later": [_create("id INT, v STRING"), "INSERT INTO t VALUES (1, 'a'), (2, 'b')", "ALTER TABLE t SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')", "INSERT INTO t VALUES (3, 'c')"],
     "commit_times": [_create("id INT", enableInCommitTimestamps="true"), "INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)"],
     "commit_times_later": [_create("id INT"), "INSERT INTO t VALUES (1)", "ALTER TABLE t SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')", "INSERT INTO t VALUES (2)"],
     "widening": [
@@ -261,11 +261,11 @@ FEATURES = {
         ),
         "ALTER TABLE t ADD CONSTRAINT positive CHECK (a > 0)",
         "INSERT INTO t (id, a, p) VALUES (1, 1, 1), (2, 2, NULL)",
-        "?UPDATE t SET a = 20 WHERE id = 2",
+        "UPDATE t SET a = 20 WHERE id = 2",
     ],
     "iceberg_v1": [_create("id INT, s STRUCT<a: INT>, p STRING", "PARTITIONED BY (p)", columnMapping_mode="name", enableIcebergCompatV1="true", enableDeletionVectors="false"), "INSERT INTO t VALUES (1, named_struct('a', 1), 'x'), (2, NULL, NULL)"],
     "iceberg_v2": _nested(columnMapping_mode="name", enableIcebergCompatV2="true", enableDeletionVectors="false"),
-    "iceberg_v3": _nested("?DELETE FROM t WHERE id = 1", columnMapping_mode="name", enableIcebergCompatV3="true", enableRowTracking="true", enableDeletionVectors="true"),
+    "iceberg_v3": _nested("DELETE FROM t WHERE id = 1", columnMapping_mode="name", enableIcebergCompatV3="true", enableRowTracking="true", enableDeletionVectors="true"),
     "stats_few": [_create("id INT, a STRING, b INT, s STRUCT<x: INT, y: INT>", dataSkippingNumIndexedCols="2"), "INSERT INTO t VALUES (1, 'a', 1, named_struct('x', 1, 'y', 2))"],
     "stats_none": [_create("id INT, a STRING", dataSkippingNumIndexedCols="0"), "INSERT INTO t VALUES (1, 'a'), (2, 'b')"],
     "stats_chosen": [_create("id INT, a STRING, s STRUCT<x: INT, y: INT>", dataSkippingStatsColumns="id,s.y"), "INSERT INTO t VALUES (1, 'a', named_struct('x', 1, 'y', 2))"],
@@ -278,13 +278,13 @@ FEATURES = {
     "by_select": ["CREATE TABLE t USING delta PARTITIONED BY (p) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true') AS SELECT CAST(id AS INT) AS id, concat('s', id) AS s, CAST(id % 3 AS INT) AS p FROM range(0, 100)"],
     "evolved": [_create("id INT"), "INSERT INTO t VALUES (1)", "INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 2 AS id, 'new' AS s, named_struct('x', 1) AS st", "INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 3 AS id, named_struct('x', 1, 'y', 2) AS st"],
     "like": ["CREATE TABLE source (id INT, s STRUCT<a: INT>, p STRING) USING delta PARTITIONED BY (p) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')", "CREATE TABLE t LIKE source", "INSERT INTO t VALUES (1, NULL, 'a')"],
-    "dropped_feature": [_create("id INT", enableInCommitTimestamps="true"), "INSERT INTO t VALUES (1)", "?ALTER TABLE t DROP FEATURE inCommitTimestamp", "INSERT INTO t VALUES (2)"],
-    "truncated": [_create("id INT, p INT", "PARTITIONED BY (p)", enableDeletionVectors="true"), "INSERT INTO t VALUES (1, 1), (2, 2)", "?TRUNCATE TABLE t", "INSERT INTO t VALUES (3, 3)"],
+    "dropped_feature": [_create("id INT", enableInCommitTimestamps="true"), "INSERT INTO t VALUES (1)", "ALTER TABLE t DROP FEATURE inCommitTimestamp", "INSERT INTO t VALUES (2)"],
+    "truncated": [_create("id INT, p INT", "PARTITIONED BY (p)", enableDeletionVectors="true"), "INSERT INTO t VALUES (1, 1), (2, 2)", "TRUNCATE TABLE t", "INSERT INTO t VALUES (3, 3)"],
 }
 
 _HISTORY = [
     *(f"INSERT INTO t VALUES ({n}, 's{n}', named_struct('a', {n}), DATE '2024-01-0{n}', {n % 3})" for n in range(1, 8)),
-    "?DELETE FROM t WHERE id = 4",
+    "DELETE FROM t WHERE id = 4",
     "INSERT INTO t VALUES (8, NULL, NULL, NULL, NULL)",
 ]
 
@@ -359,13 +359,13 @@ def _combination(choice: tuple[str, ...]) -> list[str]:
         enableInCommitTimestamps=values["times"], enableTypeWidening=values["widening"], checkpointPolicy=values["policy"], checkpointInterval=values["interval"],
     )
     rows = "SELECT CAST(id AS INT), concat('v', id), CAST(id * 2 AS INT), named_struct('a', CAST(id AS INT), 'b', 'x'), CASE WHEN id % 4 = 3 THEN NULL ELSE concat('p ', id % 4) END FROM range"
-    statements = [create, f"INSERT INTO t {rows}(0, 20)", f"INSERT INTO t {rows}(20, 40)", "?DELETE FROM t WHERE id % 7 = 5", "?UPDATE t SET v = 'updated', p = 'p 9' WHERE id IN (1, 22, 33)"]
+    statements = [create, f"INSERT INTO t {rows}(0, 20)", f"INSERT INTO t {rows}(20, 40)", "DELETE FROM t WHERE id % 7 = 5", "UPDATE t SET v = 'updated', p = 'p 9' WHERE id IN (1, 22, 33)"]
     if values["widening"] == "true":
         statements.append("ALTER TABLE t ALTER COLUMN n TYPE BIGINT")
     if values["mapping"] != "none":
         statements += ["ALTER TABLE t RENAME COLUMN v TO `v 2`", "ALTER TABLE t RENAME COLUMN s.a TO c"]
     statements += ["ALTER TABLE t ADD COLUMN more ARRAY<STRING>", "INSERT INTO t (id, n, more) VALUES (100, 5, array('m')), (101, NULL, NULL)"]
-    statements.append("?MERGE INTO t USING (SELECT 2 AS k UNION ALL SELECT 200) q ON t.id = q.k WHEN MATCHED THEN UPDATE SET n = 77 WHEN NOT MATCHED THEN INSERT (id, n) VALUES (k, 78)")
+    statements.append("MERGE INTO t USING (SELECT 2 AS k UNION ALL SELECT 200) q ON t.id = q.k WHEN MATCHED THEN UPDATE SET n = 77 WHEN NOT MATCHED THEN INSERT (id, n) VALUES (k, 78)")
     return statements
 
 
