@@ -20,7 +20,12 @@
 // it, and names them in Rows.Done.
 //
 // Reading order: write.go is the whole way; layout.go with physical.go says what stands in a file, partition.go in which file a
-// row goes, facts.go what the log says of a file, place.go how files get their names. apply.go is the way of changed rows, with vectors.go
+// row goes, facts.go what the log says of a file, place.go how files get their names. apply.go is the way of changed rows, with collect.go for finding them, with vectors.go
 // for deletion vectors, changefiles.go for change data feeds and applied.go for what is counted; remove.go removes whole files,
 // rewrite.go writes them anew.
+//
+// What maintains tables stands on these: bins.go with curve.go chooses the files that OPTIMIZE packs and the order of their rows,
+// statistics.go makes statistics of files that are there, whole_files.go compares versions by their files (RESTORE), clone.go and
+// convert.go take files of other tables and of plain folders, manifest.go lists files for other readers, vacuum.go finds what no
+// version needs.
 package rewrite
