@@ -88,6 +88,13 @@ func (st *statement) vacuumTable(s *parse.Vacuum, t target, table *log.Table) (*
 	if err := st.commitAlone(table, r.start(garbage)); err != nil {
 		return nil, err
 	}
+	newest, err := table.Snapshot(st.ctx)
+	if err == nil && newest.Version() > snapshot.Version()+1 { // others have committed, too
+		err = garbage.Spare(st.ctx, newest, before)
+	}
+	if err != nil {
+		return nil, err
+	}
 	var done func(int)
 	if report := st.session.options.Progress; report != nil && len(garbage.Files) > 0 {
 		done = func(n int) { report(float64(n) / float64(len(garbage.Files))) }

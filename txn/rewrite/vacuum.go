@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -303,6 +304,15 @@ func UnreferencedOf(ctx context.Context, snapshot *log.Snapshot, beforeMillis in
 	}
 	v.garbage.Folders = len(folders)
 	return v.garbage, nil
+}
+
+// Spare takes out of the garbage what a newer snapshot needs: files that were written before the look and committed after it.
+func (g *Garbage) Spare(ctx context.Context, newest *log.Snapshot, beforeMillis int64) error {
+	n, err := newNeeded(ctx, newest, beforeMillis)
+	if err == nil {
+		g.Files = slices.DeleteFunc(g.Files, func(f GarbageFile) bool { return n.has(f.Name) })
+	}
+	return err
 }
 
 // Delete deletes garbage, several files at once, and gives how many are gone when it ends, however it ends. done is told how many are.
