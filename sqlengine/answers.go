@@ -28,8 +28,9 @@ func (st *statement) answerFromLog(q *expr.Query) (*expr.Query, bool) {
 	}
 	table := source.snapshot.Stats()
 	var files []int32 // nil: all
+	var predicate stats.Predicate
 	if block.Where != nil {
-		if files, ok = st.filesDecided(source, table, block); !ok {
+		if files, predicate, ok = st.filesDecided(source, table, block); !ok {
 			return nil, false
 		}
 	}
@@ -39,6 +40,7 @@ func (st *statement) answerFromLog(q *expr.Query) (*expr.Query, bool) {
 			return nil, false
 		}
 	}
+	st.reads(source, predicate)
 	if st.explain != nil {
 		st.explain.scans = append(st.explain.scans, scanned{
 			name: source.target.shown(), version: "version " + strconv.FormatInt(source.snapshot.Version(), 10),
@@ -56,7 +58,7 @@ func onlyAggregates(q *expr.Query, s *expr.Select) bool {
 
 // filesDecided are the files all of whose rows satisfy WHERE, if no other file has a row that does: the condition must hang on
 // partition values alone and be understood whole.
-func (st *statement) filesDecided(source *tableSource, table *stats.Table, block *expr.Select) ([]int32, bool) {
+func (st *statement) filesDecided(source *tableSource, table *stats.Table, block *expr.Select) ([]int32, stats.Predicate, bool) {
 	config := source.snapshot.Config()
 	predicate := bind.Predicate(st.ctx, []expr.Expr{block.Where}, bind.Skipping{
 		Context: st.context(), Fold: st.foldOnce,
@@ -64,19 +66,19 @@ func (st *statement) filesDecided(source *tableSource, table *stats.Table, block
 	})
 	var leaves []stats.Leaf
 	if !decidedByPartition(predicate, &leaves) {
-		return nil, false
+		return nil, nil, false
 	}
 	for _, leaf := range leaves {
 		// A count that cannot be given means that some file's partition value is not understood.
 		if _, ok := table.NullCount(leaf, nil); !ok {
-			return nil, false
+			return nil, nil, false
 		}
 	}
 	keep := table.Prune(predicate).Keep
 	if keep == nil {
 		keep = []int32{}
 	}
-	return keep, true
+	return keep, predicate, true
 }
 
 // decidedByPartition tells whether a predicate has the same truth for all rows of a file, which pruning works out exactly, and

@@ -62,7 +62,7 @@ var ownVariables = []variable{
 	{name: "character_set_connection", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "character_set_results", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},
 	{name: "collation_connection", initial: "utf8mb4_bin", check: isCollation, help: "comparison is binary unless deltasql_mysql_compare is on"},
-	{name: "transaction_isolation", initial: "REPEATABLE-READ", check: isIsolation, help: "a transaction reads one version of each table, whatever this says; conflicts go by the table's delta.isolationLevel"},
+	{name: "transaction_isolation", initial: "REPEATABLE-READ", check: isIsolation, help: "a transaction reads one version of each table, whatever this says; conflicts, also with what its queries have read of the table that it changes, go by the table's delta.isolationLevel"},
 	{name: "transaction_read_only", initial: "0", integer: true, check: isBoolean, help: "transactions may only read"},
 	{name: "tx_isolation", initial: "REPEATABLE-READ", check: isIsolation, help: "the same under its older name"},
 	{name: "version", initial: serverVersion, fixed: true, help: "the MySQL version that clients compare with"},

@@ -12,6 +12,7 @@ import (
 	"deltasql/protocol"
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/parse"
+	"deltasql/stats"
 	"deltasql/txn"
 	"deltasql/txn/log"
 )
@@ -29,6 +30,36 @@ type transaction struct {
 	tx         *txn.Transaction // nil before the first change
 	operations []txn.Operation  // of the statements that changed something
 	savepoints []savepoint      // oldest first
+
+	// reads is what the queries have read of each table, by path: what the client knows of the table that it changes the commit
+	// depends on, as it does on what the changes themselves have read.
+	reads map[string][]stats.Predicate
+}
+
+// mostReads is how many conditions a transaction keeps of one table; after that it depends on the whole table.
+const mostReads = 200
+
+// read notes that a query reads a table's newest version as the transaction has it.
+func (open *transaction) read(source *tableSource, predicate stats.Predicate) {
+	path := source.target.path
+	if pinned, ok := open.pins[path]; open.readOnly || !ok || source.snapshot.Version() < pinned.Version() {
+		return
+	}
+	list := open.reads[path]
+	if predicate == nil || len(list) == mostReads || len(list) == 1 && list[0] == nil {
+		list, predicate = nil, nil
+	}
+	open.reads[path] = append(list, predicate)
+	if open.tx != nil && open.target.path == path {
+		open.tx.ReadWhere(predicate)
+	}
+}
+
+// depend tells the transaction's changes what queries have read before.
+func (open *transaction) depend() {
+	for _, predicate := range open.reads[open.target.path] {
+		open.tx.ReadWhere(predicate)
+	}
 }
 
 type savepoint struct {
@@ -82,7 +113,7 @@ func (st *statement) transactionStatement(s *parse.Transaction) (*Result, error)
 }
 
 func (st *statement) begin(readOnly, consistent bool) {
-	st.session.open = &transaction{begun: st.now, readOnly: readOnly, consistent: consistent, pins: map[string]*log.Snapshot{}}
+	st.session.open = &transaction{begun: st.now, readOnly: readOnly, consistent: consistent, pins: map[string]*log.Snapshot{}, reads: map[string][]stats.Predicate{}}
 }
 
 // surround opens a transaction where autocommit is off, and ends an open one before a statement that cannot be part of it.
@@ -258,6 +289,7 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 			return txn.Committed{}, err
 		}
 		open.tx, open.target = tx, t
+		open.depend()
 	}
 	st.pins[t.path+"\x00"+momentKey(nil)] = read
 	before := open.tx.Savepoint()

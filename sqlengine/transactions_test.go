@@ -1,6 +1,10 @@
 package sqlengine
 
-import "testing"
+import (
+	"testing"
+
+	"deltasql/protocol"
+)
 
 func TestTransactions(t *testing.T) {
 	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
@@ -70,4 +74,33 @@ func TestTransactionsThatMixKinds(t *testing.T) {
 	want(t, s, "COMMIT")
 	want(t, s, "SELECT id, sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END) AS n FROM table_changes('fed', 2) GROUP BY id HAVING n <> 0 ORDER BY id",
 		`[1,-1]`, `[2,-1]`, `[9,1]`)
+}
+
+// TestTransactionsDependOnWhatTheirQueriesRead: a commit that rests on a count that is no longer right is a conflict.
+func TestTransactionsDependOnWhatTheirQueriesRead(t *testing.T) {
+	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
+	other := openSession(t, s.engine, SessionOptions{})
+	want(t, s, "CREATE TABLE slots (id INT, p STRING) PARTITIONED BY (p)")
+	want(t, s, "INSERT INTO slots VALUES (1, 'a')")
+	for _, query := range []string{"SELECT count(*) FROM slots WHERE p = 'a'", "SELECT max(id) + 1 FROM slots WHERE p = 'a'"} {
+		for _, meanwhile := range []string{"INSERT INTO slots VALUES (9, 'a')", "DELETE FROM slots WHERE id = 9"} {
+			want(t, s, "BEGIN")
+			if _, err := s.Execute(t.Context(), query); err != nil {
+				t.Fatal(err)
+			}
+			want(t, other, meanwhile)
+			want(t, s, "INSERT INTO slots VALUES (2, 'a')")
+			result, err := s.Execute(t.Context(), "COMMIT")
+			if info, ok := protocol.InfoOf(protocol.ClassOf(err)); !ok || info.Errno != 1213 {
+				t.Errorf("%s, %s: %v, %v", query, meanwhile, result, err)
+			}
+		}
+		want(t, s, "BEGIN")
+		if _, err := s.Execute(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+		want(t, other, "INSERT INTO slots VALUES (3, 'b')") // which the query does not read
+		want(t, s, "INSERT INTO slots VALUES (4, 'c')")
+		want(t, s, "COMMIT")
+	}
 }

@@ -184,9 +184,13 @@ func removeAll(tx *txn.Transaction, s *log.Snapshot) error {
 	return nil
 }
 
-// reads tells the transaction that the statement's change depends on rows of the table it changes. Older versions never change, so
-// that reading them depends on nothing.
+// reads tells the transaction that the statement's change depends on rows of the table it changes, and an open transaction what its
+// queries have read. Older versions never change, so that reading them depends on nothing.
 func (st *statement) reads(source *tableSource, predicate stats.Predicate) {
+	if open := st.session.open; open != nil && st.tx == nil {
+		open.read(source, predicate)
+		return
+	}
 	if st.tx == nil || st.tx.Snapshot() == nil || source.snapshot.Table() != st.tx.Table() || source.snapshot.Version() < st.tx.Snapshot().Version() {
 		return
 	}

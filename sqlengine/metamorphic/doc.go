@@ -6,9 +6,10 @@
 // of its commits) together: none of them may show in a query's rows.
 //
 // Beside that, random histories of statements that change rows are done to tables of several layouts and to a plain model, which rows,
-// change rows, row ids and older versions are compared with.
+// change rows, row ids and older versions are compared with; and writers that all change the same tables at once must leave what some
+// order of their commits explains.
 //
 //	go test ./sqlengine/metamorphic                                  a short run of one fixed seed
 //	go test ./sqlengine/metamorphic -seed 0 -rounds 20 -queries 500 -edges 1000  random seeds, printed; a failure names its own
-//	DELTASQL_HISTORIES=15m go test ./sqlengine/metamorphic -run Histories  histories from -history (a seed) on, one after the other
+//	DELTASQL_HISTORIES=15m go test ./sqlengine/metamorphic -run 'Histories|Writers'  histories from -history (a seed) on, one after the other, and writers
 package metamorphic
