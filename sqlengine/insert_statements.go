@@ -417,11 +417,17 @@ func partitionPredicate(config *protocol.TableConfig, named []change.PartitionVa
 	return all
 }
 
-// tupleKey joins a file's partition values to a key.
+// tupleKey joins a file's partition values to a key. Writers differ in how they write a value down, so that it is the value that counts;
+// where a text cannot be read as one it stands for itself.
 func tupleKey(config *protocol.TableConfig, value func(protocol.PhysicalName) (string, bool)) string {
 	var key strings.Builder
 	for _, i := range config.PartitionColumns {
 		text, null := value(config.PhysicalName(i))
+		if v, err := protocol.DecodePartitionValue(config.Schema.Fields[i].Type, text, null, nil); err == nil {
+			if null = v.Null; !null {
+				text = v.Text()
+			}
+		}
 		if null || text == "" {
 			key.WriteString("-;")
 			continue

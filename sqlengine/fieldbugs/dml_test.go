@@ -254,3 +254,17 @@ func TestCD07SchemaChangedInsideTheWrittenRange(t *testing.T) {
 		t.Errorf("a widened type in the range gives %q, %v", rows, err)
 	}
 }
+
+// An overwrite of the partitions in the data replaces them however another writer has written their values down.
+func TestDynamicOverwriteOfForeignPartitionValues(t *testing.T) {
+	for typ, texts := range map[string][2]string{
+		"timestamp": {"2024-01-02 03:04:05", "TIMESTAMP '2024-01-02 03:04:05'"}, "decimal(10,3)": {"1.5", "1.5"}, "integer": {"007", "7"}, "date": {"2024-01-02", "DATE '2024-01-02'"},
+	} {
+		tb := newTable(t, shape{fields: []string{"id long", "p " + typ}, partitionBy: []string{"p"}})
+		tb.parquet("a.parquet", "SELECT 1::BIGINT AS id")
+		tb.parquet("b.parquet", "SELECT 2::BIGINT AS id")
+		tb.commit(1, tb.add("a.parquet", records(1), partition("p", asJSON(texts[0]))), tb.add("b.parquet", records(1), partition("p", "null")))
+		tb.do("SET partition_overwrite_mode = dynamic", "INSERT OVERWRITE $t VALUES (3, "+texts[1]+")")
+		tb.want("SELECT id FROM $t", "2", "3")
+	}
+}
