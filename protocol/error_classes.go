@@ -42,6 +42,7 @@ var classes = map[Class]ClassInfo{
 	"DELTASQL_INTERNAL":                                             {"XXKDS", 1105},
 	"DELTASQL_INVALID_JSON_TEXT":                                    {"22032", 3140},
 	"DELTASQL_LIMIT_EXCEEDED":                                       {"54000", 1105},
+	"DELTASQL_LOCATION_OVERLAP":                                     {"42710", 1105},
 	"DELTASQL_MISPLACED_FUNCTION":                                   {"42903", 1111},
 	"DELTASQL_MISPLACED_WINDOW":                                     {"42903", 3593},
 	"DELTASQL_MULTI_TABLE_CHANGE":                                   {"0A000", 1235},

@@ -17,9 +17,10 @@ import (
 // table's place, a database's comment. Files of views are in views.go.
 const (
 	entryFormat    = 1
+	catalogFolder  = "_deltasql"
 	entryMaxBytes  = 1 << 20
-	tableFolder    = "_deltasql/tables/"
-	databaseFolder = "_deltasql/databases/"
+	tableFolder    = catalogFolder + "/tables/"
+	databaseFolder = catalogFolder + "/databases/"
 )
 
 // externalTable is a name for a table that lies elsewhere. Dropping it leaves the table alone.

@@ -50,6 +50,22 @@ func (st *statement) createTable(s *parse.CreateTable) (*Result, error) {
 			WithHint("create the table first, then INSERT INTO ... SELECT"))
 	}
 	st.ignored(s.Ignored)
+	for run := 0; ; run++ {
+		result, err := st.createOnce(s)
+		var lost *txn.Conflict
+		if run == maxReruns || !errors.Is(err, errMadeMeanwhile) && (!errors.As(err, &lost) || lost.Winner > 0) {
+			return result, err
+		}
+		clear(st.pins) // another writer has made the table since its name was looked up
+	}
+}
+
+// errMadeMeanwhile ends a CREATE TABLE that finds a table where there was none when it looked.
+var errMadeMeanwhile = errors.New("another writer has made the table meanwhile")
+
+// createOnce looks the name up and does what CREATE TABLE means by what it finds. A creation that loses to another one is a conflict
+// with its version 0.
+func (st *statement) createOnce(s *parse.CreateTable) (*Result, error) {
 	c, err := st.locate(s)
 	if err != nil {
 		return nil, err
@@ -173,6 +189,11 @@ func (st *statement) createNew(c *creation) (*Result, error) {
 	}
 	result := &Result{}
 	do := func(tx *txn.Transaction) (*txn.Operation, error) {
+		if source != nil && tx.Snapshot() != nil { // the query may read the very table, and then reads the version that it replaces
+			if spec, source, err = st.spec(c); err != nil {
+				return nil, err
+			}
+		}
 		made, err := st.made(c, spec, tx)
 		if err != nil || made == nil {
 			return nil, err
@@ -195,6 +216,9 @@ func (st *statement) createNew(c *creation) (*Result, error) {
 			result.Affected = written.rows
 		}
 		return &operation, nil
+	}
+	if !c.known && !c.external && isMade(c.path) {
+		return nil, errMadeMeanwhile
 	}
 	if c.known || isMade(c.path) {
 		if _, err := st.changeTable(c.target, c.log, do); err != nil {
@@ -239,14 +263,20 @@ func (st *statement) made(c *creation, spec ddl.CreateSpec, tx *txn.Transaction)
 	switch {
 	case old == nil:
 		return ddl.Create(spec, st.env())
+	case c.s.Mode == parse.Create && c.s.Query != nil:
+		return nil, at(protocol.NewError("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "the folder %s holds a table already, to which CREATE TABLE AS SELECT does not add rows", c.path).
+			WithHint("CREATE TABLE ... LOCATION without a query takes the table as it is; INSERT INTO adds rows to it"), c.s.Name)
 	case c.s.Mode == parse.Create:
 		return nil, ddl.Adopt(state(old), spec, st.env())
 	}
 	return ddl.Replace(state(old), spec, st.env())
 }
 
-// claim refuses a folder that holds other files.
+// claim refuses a folder that holds other files, and one whose files another table would take for its own.
 func (st *statement) claim(c *creation) error {
+	if err := st.apart(c.path); err != nil {
+		return at(err, c.s.Name)
+	}
 	entries, err := os.ReadDir(c.path)
 	if err != nil && !os.IsNotExist(err) {
 		return protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be used", c.path).WithCause(err)
@@ -263,6 +293,19 @@ func (st *statement) claim(c *creation) error {
 				WithHint("CONVERT TO DELTA parquet.`%s` makes a table of Parquet files", c.path), c.s.Name)
 		}
 		return at(protocol.NewError("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "the folder %s of the new table %s is not empty and holds no Delta table", c.path, c.target.shown()), c.s.Name)
+	}
+	return nil
+}
+
+// apart refuses a folder inside a table, whose VACUUM would delete what lies there, and one among the catalog's own files.
+func (st *statement) apart(folder string) error {
+	real := withoutLinks(folder)
+	if table := enclosingTable(real); table != "" {
+		return protocol.NewError("DELTASQL_LOCATION_OVERLAP", "the folder %s lies inside the table %s", folder, table).WithHint("a table has its folder for itself")
+	}
+	own := filepath.Join(withoutLinks(st.session.engine.catalog.root), catalogFolder)
+	if real == own || strings.HasPrefix(real, own+string(filepath.Separator)) {
+		return protocol.NewError("DELTASQL_LOCATION_OVERLAP", "the folder %s belongs to the catalog itself", folder)
 	}
 	return nil
 }

@@ -89,6 +89,9 @@ func (st *statement) createDatabase(s *parse.CreateDatabase) (*Result, error) {
 			return nil, err
 		}
 		folder = entry.Location
+		if err := st.apart(folder); err != nil {
+			return nil, at(err, s.Name)
+		}
 	}
 	if isTable(folder) {
 		return nil, at(protocol.NewError("SCHEMA_ALREADY_EXISTS", "the folder %s is a table and cannot be a database", folder), s.Name)

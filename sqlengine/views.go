@@ -41,7 +41,7 @@ type viewColumn struct {
 
 const (
 	viewFormat   = 1
-	viewFolder   = "_deltasql/views/"
+	viewFolder   = catalogFolder + "/views/"
 	viewMaxBytes = 16 << 20
 )
 
