@@ -339,9 +339,8 @@ func (c *conversion) commit() (*Result, error) {
 		if err := tx.Add(adds, tx.Duties()); err != nil {
 			return nil, err
 		}
-		partitioned, _ := json.Marshal(append([]string{}, columns...))
 		return &txn.Operation{Name: "CONVERT", Parameters: []txn.Parameter{
-			{Key: "numFiles", Value: json.RawMessage(strconv.Itoa(len(adds)))}, {Key: "partitionedBy", Value: protocol.JSONText(string(partitioned))},
+			{Key: "numFiles", Value: json.RawMessage(strconv.Itoa(len(adds)))}, {Key: "partitionedBy", Value: textOf(append([]string{}, columns...))},
 			{Key: "collectStats", Value: json.RawMessage(strconv.FormatBool(!c.s.NoStatistics))}, {Key: "sourceFormat", Value: protocol.JSONText("parquet")},
 		}, Metrics: []txn.Metric{{Key: "numConvertedFiles", Value: strconv.Itoa(len(adds))}}}, nil
 	})

@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -102,8 +101,7 @@ func predicateParameter(text string) []txn.Parameter {
 	if text == "" {
 		text = "true"
 	}
-	list, _ := json.Marshal([]string{text})
-	return []txn.Parameter{{Key: "predicate", Value: protocol.JSONText(string(list))}}
+	return []txn.Parameter{{Key: "predicate", Value: textOf([]string{text})}}
 }
 
 // update is UPDATE.
@@ -210,14 +208,10 @@ func mergeParameters(s *parse.Merge) []txn.Parameter {
 	for _, w := range s.Whens {
 		lists[w.Kind] = append(lists[w.Kind], clause{w.Text, actions[w.Action]})
 	}
-	text := func(v any) json.RawMessage {
-		data, _ := json.Marshal(v)
-		return protocol.JSONText(string(data))
-	}
 	return []txn.Parameter{
-		{Key: "predicate", Value: text([]string{s.OnText})}, {Key: "matchedPredicates", Value: text(lists[parse.WhenMatched])},
-		{Key: "notMatchedPredicates", Value: text(lists[parse.WhenNotMatched])},
-		{Key: "notMatchedBySourcePredicates", Value: text(lists[parse.WhenNotMatchedBySource])},
+		{Key: "predicate", Value: textOf([]string{s.OnText})}, {Key: "matchedPredicates", Value: textOf(lists[parse.WhenMatched])},
+		{Key: "notMatchedPredicates", Value: textOf(lists[parse.WhenNotMatched])},
+		{Key: "notMatchedBySourcePredicates", Value: textOf(lists[parse.WhenNotMatchedBySource])},
 	}
 }
 

@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -113,14 +112,10 @@ func keyParameters(key []string) []txn.Parameter {
 	for i, name := range key {
 		conditions[i] = "target." + name + " = source." + name
 	}
-	text := func(v any) json.RawMessage {
-		data, _ := json.Marshal(v)
-		return protocol.JSONText(string(data))
-	}
 	action := func(name string) []map[string]string { return []map[string]string{{"actionType": name}} }
 	return []txn.Parameter{
-		{Key: "predicate", Value: text([]string{strings.Join(conditions, " AND ")})}, {Key: "matchedPredicates", Value: text(action("update"))},
-		{Key: "notMatchedPredicates", Value: text(action("insert"))}, {Key: "notMatchedBySourcePredicates", Value: text([]string{})},
+		{Key: "predicate", Value: textOf([]string{strings.Join(conditions, " AND ")})}, {Key: "matchedPredicates", Value: textOf(action("update"))},
+		{Key: "notMatchedPredicates", Value: textOf(action("insert"))}, {Key: "notMatchedBySourcePredicates", Value: textOf([]string{})},
 	}
 }
 

@@ -194,8 +194,7 @@ func (o *optimization) ask(s *parse.Optimize) error {
 		if packing.Only, err = st.partitionFiles(o.t, o.table, o.first, s.Where, s.Pos); err != nil {
 			return err
 		}
-		text, _ := json.Marshal([]string{s.WhereText})
-		predicate = string(text)
+		predicate = jsonOf([]string{s.WhereText})
 	}
 	switch {
 	case len(clustering) > 0:
@@ -229,8 +228,7 @@ func optimizeOperation(predicate string, columns []string, clustered, full, auto
 		if list == nil {
 			list = []string{}
 		}
-		data, _ := json.Marshal(list)
-		return protocol.JSONText(string(data))
+		return textOf(list)
 	}
 	var zorder, cluster []string
 	if clustered {
@@ -551,8 +549,7 @@ func (o *optimization) write(tx *txn.Transaction, read *log.Snapshot, job []rewr
 	options := rewrite.Options{TargetFileBytes: o.target}
 	if len(o.leaves) > 0 {
 		options.OrderBy = o.leaves
-		columns, _ := json.Marshal(o.columns)
-		options.Tags = map[string]string{rewrite.TagCubeID: newID(), rewrite.TagCubeColumns: string(columns)}
+		options.Tags = map[string]string{rewrite.TagCubeID: newID(), rewrite.TagCubeColumns: jsonOf(o.columns)}
 		if o.clustered {
 			options.ClusteringProvider = rewrite.ClusteringProvider
 		} else {
@@ -649,8 +646,7 @@ func (o *optimization) askPurge(s *parse.Reorg) error {
 		for _, number := range files {
 			only[number] = true
 		}
-		text, _ := json.Marshal([]string{s.WhereText})
-		predicate = string(text)
+		predicate = jsonOf([]string{s.WhereText})
 	}
 	wanted := map[int32]bool{}
 	files := o.first.Files()

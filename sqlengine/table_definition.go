@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -265,15 +264,11 @@ func (st *statement) defineForeignKey(d *definition, key parse.ForeignKey, n int
 }
 
 func (d *definition) keep(k ddl.Key) error {
-	text, err := json.Marshal(k)
-	if err != nil {
-		return err
-	}
 	property := ddl.KeyPrefix + strings.ToLower(k.Name)
 	if _, taken := d.properties[property]; taken {
 		return protocol.NewError("DELTA_CONSTRAINT_ALREADY_EXISTS", "the constraint %s is there already", k.Name)
 	}
-	d.properties[property] = string(text)
+	d.properties[property] = jsonOf(k)
 	return nil
 }
 

@@ -2,7 +2,6 @@ package sqlengine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -209,8 +208,7 @@ func joined(operations []txn.Operation) txn.Operation {
 	for i := range all.Metrics {
 		all.Metrics[i].Value = strconv.FormatInt(sums[all.Metrics[i].Key], 10)
 	}
-	text, _ := json.Marshal(names)
-	all.Parameters = []txn.Parameter{{Key: "statements", Value: protocol.JSONText(string(text))}}
+	all.Parameters = []txn.Parameter{{Key: "statements", Value: textOf(names)}}
 	return all
 }
 
