@@ -131,7 +131,7 @@ func openCatalog(_ context.Context, s *shell, arg string) error {
 	if err != nil {
 		return errors.New(strings.TrimSpace(errorText(err, "")))
 	}
-	s.engine.Close()
+	s.close()
 	s.engine, s.session, s.names = engine, session, newNameCache(session)
 	return nil
 }

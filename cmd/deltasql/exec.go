@@ -90,6 +90,7 @@ func runScript(ctx context.Context, options sessionFlags, catalog string, source
 		return startFailed(err)
 	}
 	defer engine.Close()
+	defer session.Close() // rolls back what is open
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	run := &runner{session: session, target: target, keepGoing: keepGoing, timing: options.timing}

@@ -52,7 +52,7 @@ func runShell(ctx context.Context, options sessionFlags, catalog string) error {
 		return startFailed(err)
 	}
 	s.engine, s.session, s.names = engine, session, newNameCache(session)
-	defer func() { s.engine.Close() }()
+	defer s.close()
 	s.editor = s.newEditor()
 	fmt.Printf("deltasql %s on %s\nStatements end with a semicolon. .help lists commands, Ctrl-D leaves.\n", sqlengine.Version, catalog)
 	return s.loop(ctx)
@@ -177,3 +177,9 @@ func (s *shell) runPiece(ctx context.Context, piece parse.Piece, file string) bo
 
 // colorful tells whether colours are wanted (https://no-color.org).
 func colorful() bool { return os.Getenv("NO_COLOR") == "" }
+
+// close ends the session, which rolls back what is open, and the engine. Temporary files that the one cannot remove the other tries again.
+func (s *shell) close() {
+	_ = s.session.Close()
+	s.engine.Close()
+}
