@@ -183,10 +183,9 @@ func (st *statement) copyPlan(tx *txn.Transaction, c *copying, source *copySourc
 		if err != nil {
 			return nil, err
 		}
-		if err := st.evolve(tx, incoming); err != nil {
+		if into, err = st.evolved(tx, c.target, incoming); err != nil {
 			return nil, err
 		}
-		into.Config = tx.Config()
 	}
 	return change.Load(st.ctx, rows, into, options)
 }

@@ -61,7 +61,7 @@ func (st *statement) removeRows(tx *txn.Transaction, c *change.Changes) (*rewrit
 	if !c.Simple {
 		return st.apply(tx, c)
 	}
-	view, err := st.changedView(tx)
+	view, err := st.changedView(tx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +154,10 @@ func (st *statement) merge(s *parse.Merge) (*Result, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := st.evolve(tx, incoming); err != nil {
+			if into, err = st.evolved(tx, t, incoming); err != nil {
 				return nil, err
 			}
-			view, err := tx.View()
-			if err != nil {
-				return nil, err
-			}
-			st.pins[t.path+"\x00"+momentKey(nil)] = view
-			into = st.changed(tx, t)
+			st.pins[t.path+"\x00"+momentKey(nil)] = into.Source.(*tableSource).snapshot
 		}
 		c, err := change.Merge(st.ctx, s, into, st.changeOptions())
 		if err != nil {
@@ -320,7 +315,7 @@ func (st *statement) applyOnce(tx *txn.Transaction, c *change.Changes) (*rewrite
 	if err != nil {
 		return nil, err
 	}
-	view, err := st.changedView(tx)
+	view, err := st.changedView(tx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -358,12 +353,21 @@ func (st *statement) applyOnce(tx *txn.Transaction, c *change.Changes) (*rewrite
 	return applied, p.diagnose(err)
 }
 
-// changedView is the snapshot that the statement's scans of the changed table read.
-func (st *statement) changedView(tx *txn.Transaction) (*log.Snapshot, error) {
-	if pinned, ok := st.pins[st.changing.path+"\x00"+momentKey(nil)]; ok {
-		return pinned, nil
+// changedView is the snapshot whose rows a change names by file and place: the one that its scan of the changed table reads. With
+// deltasql_as_of that would be an older version, whose places mean other rows in the newest.
+func (st *statement) changedView(tx *txn.Transaction, c *change.Changes) (*log.Snapshot, error) {
+	view, ok := st.pins[st.changing.path+"\x00"+momentKey(nil)]
+	if !ok {
+		var err error
+		if view, err = tx.View(); err != nil {
+			return nil, err
+		}
 	}
-	return tx.View()
+	if source, ok := c.Target.Scan.Source.(*tableSource); !ok || source.snapshot != view {
+		return nil, protocol.NewError("DELTA_UNSUPPORTED_TIME_TRAVEL_VIEWS", "only the newest version of %s can be changed, and the session reads an older one", st.changing.shown()).
+			WithHint("RESET deltasql_as_of")
+	}
+	return view, nil
 }
 
 // counts is a result of one row of numbers.

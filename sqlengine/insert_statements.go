@@ -264,15 +264,16 @@ func (st *statement) bindInsert(tx *txn.Transaction, t target, s *parse.Insert) 
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := st.evolve(tx, incoming); err != nil {
+		if into, err = st.evolved(tx, t, incoming); err != nil {
 			return nil, nil, err
 		}
-		into.Config = tx.Config()
 	}
 	plan, err := change.Insert(st.ctx, s, into, options)
 	if err != nil {
 		return nil, nil, err
 	}
+	// What is taken away is of the table as it will be, while the new rows' source has read it as it was.
+	st.pins[t.path+"\x00"+momentKey(nil)] = into.Source.(*tableSource).snapshot
 	return &insertion{query: plan.Query, done: plan.Done, identity: plan.Identity}, plan, nil
 }
 
@@ -283,6 +284,21 @@ func (st *statement) changed(tx *txn.Transaction, t target) change.Table {
 		name = []string{t.database, t.name}
 	}
 	return change.Table{Name: name, Config: st.reserved.config(tx.Config()), Source: newTableSource(t, st.pins[t.path+"\x00"+momentKey(nil)], true)}
+}
+
+// evolved gives the table the columns that incoming rows bring, and is then what changed is: the table and its snapshot as they will be,
+// identity columns going on with reserved values.
+func (st *statement) evolved(tx *txn.Transaction, t target, incoming protocol.DataType) (change.Table, error) {
+	if err := st.evolve(tx, incoming); err != nil {
+		return change.Table{}, err
+	}
+	view, err := tx.View()
+	if err != nil {
+		return change.Table{}, err
+	}
+	out := st.changed(tx, t)
+	out.Source = newTableSource(t, view, true)
+	return out, nil
 }
 
 // evolve gives the table the columns that incoming rows bring.
