@@ -187,6 +187,26 @@ func (c *TableConfig) Active(feature string) bool {
 	return ok && (f.Active == nil || f.Active(c))
 }
 
+// CheckListed refuses a change of a table whose metadata switch on what its list of features lacks: its writer did not know what it
+// did, and others go by the list. Legacy protocols have no list. NOT NULL, invariants and CHECK are honoured listed or not, and some
+// writers leave them out. Reading such a table does no harm.
+func (c *TableConfig) CheckListed(table string) error {
+	if c.Protocol.WriterFeatures == nil {
+		return nil
+	}
+	var missing []string
+	for _, f := range c.NeededFeatures() {
+		if !f.Binding && !c.Supports(f.Name) {
+			missing = append(missing, f.Name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return NewError("DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", "the metadata of table %s use features that its protocol does not list: %s", table, strings.Join(missing, ", ")).
+		WithTable(table).WithHint("another writer left the table so, and has to list them")
+}
+
 // PhysicalName is the name of the i-th column in files, statistics and partition values.
 func (c *TableConfig) PhysicalName(i int) PhysicalName { return c.physical[i] }
 

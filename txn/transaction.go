@@ -89,6 +89,9 @@ func Begin(_ context.Context, table *log.Table, read *log.Snapshot, o Options) (
 	if err := checkWritable(read.Config().Protocol, table.Name()); err != nil {
 		return nil, err
 	}
+	if err := read.Config().CheckListed(table.Name()); err != nil {
+		return nil, err
+	}
 	return &Transaction{table: table, read: read, options: o.withDefaults(), config: read.Config(), staged: newStaged(), mark: -1}, nil
 }
 

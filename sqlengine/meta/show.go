@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deltasql/ddl"
 	"deltasql/protocol"
 )
 
@@ -119,7 +120,29 @@ func Constraints(s Subject) Table {
 	for _, c := range checkConstraints(s) {
 		rows = append(rows, []any{c.name, "CHECK", c.expression, true})
 	}
+	for _, key := range ddl.Keys(s.Snapshot.Config()) {
+		rows = append(rows, []any{key.Name, key.Kind, keyText(key), false})
+	}
 	return Table{Columns: []Column{{"name", typeString, true}, {"kind", typeString, false}, {"expression", typeString, true}, {"enforced", typeBoolean, false}}, Rows: rowsOf(rows)}
+}
+
+// keyText is an informational key as ADD CONSTRAINT takes it.
+func keyText(key ddl.Key) string {
+	list := func(names []string) string {
+		quoted := make([]string, len(names))
+		for i, name := range names {
+			quoted[i] = quoteName(name)
+		}
+		return "(" + strings.Join(quoted, ", ") + ")"
+	}
+	text := list(key.Columns)
+	if key.Kind == "FOREIGN KEY" {
+		text += " REFERENCES " + quotePath(key.Table)
+		if len(key.Target) > 0 {
+			text += " " + list(key.Target)
+		}
+	}
+	return text
 }
 
 // SortListed orders by namespace, then name.
