@@ -83,10 +83,10 @@ func (s *Session) Fail(err *protocol.Error) {
 // Reset puts a session back to how it started: variables, user variables, temporary views and tables, and warnings go. The current
 // database stays.
 func (s *Session) Reset() error {
+	s.rollback(context.Background())
 	if err := s.dropTemporaryTables(); err != nil {
 		return err
 	}
-	s.rollback(context.Background())
 	if err := s.settings.reset(""); err != nil {
 		return err
 	}

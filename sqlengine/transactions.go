@@ -236,11 +236,19 @@ func (open *transaction) rollbackTo(i int) error {
 	case open.tx == nil:
 		return nil
 	case point.staged == nil:
-		open.tx.Abort(context.Background())
-		open.tx, open.target = nil, target{}
+		open.leave(context.Background())
 		return nil
 	}
 	return open.tx.RollbackTo(point.staged)
+}
+
+// leave gives up the table that was to be changed, of which nothing is staged.
+func (open *transaction) leave(ctx context.Context) {
+	open.tx.Abort(ctx)
+	open.tx, open.target = nil, target{}
+	for i := range open.savepoints {
+		open.savepoints[i].staged = nil
+	}
 }
 
 // newest is the version of a table that the statement reads where no clause says otherwise: the newest, or inside a transaction
@@ -269,9 +277,12 @@ func (st *statement) newest(ctx context.Context, table *log.Table, t target) (*l
 }
 
 // changeInside runs work inside the open transaction. A failure undoes what the statement staged and leaves the transaction open.
-func (st *statement) changeInside(open *transaction, t target, table *log.Table, do work) (txn.Committed, error) {
+func (st *statement) changeInside(open *transaction, t target, table *log.Table, do work) (committed txn.Committed, err error) {
 	if open.readOnly {
 		return txn.Committed{}, protocol.NewError("DELTASQL_READ_ONLY", "the transaction is read-only")
+	}
+	if open.tx != nil && open.target.path != t.path && len(open.operations) == 0 && !open.tx.Changed() {
+		open.leave(st.ctx) // a statement that failed or found no row has not made it the transaction's table
 	}
 	if open.tx != nil && open.target.path != t.path {
 		return txn.Committed{}, protocol.NewError("DELTASQL_MULTI_TABLE_TRANSACTION", "the transaction changes the table %s and cannot change %s as well", open.target.shown(), t.shown()).
@@ -292,14 +303,21 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 	st.pins[t.path+"\x00"+momentKey(nil)] = read
 	before := open.tx.Savepoint()
 	st.tx, st.changing = open.tx, t
-	defer func() { st.tx = nil }()
+	whole := false
+	defer func() {
+		st.tx = nil
+		if whole {
+			return
+		}
+		if undo := open.tx.RollbackTo(before); undo != nil { // a panic undoes the statement as well
+			err = undo
+		}
+	}()
 	operation, err := do(open.tx)
 	if err != nil {
-		if undo := open.tx.RollbackTo(before); undo != nil {
-			return txn.Committed{}, undo
-		}
 		return txn.Committed{}, err
 	}
+	whole = true
 	if operation != nil {
 		open.operations = append(open.operations, *operation)
 	}

@@ -104,3 +104,23 @@ func TestTransactionsDependOnWhatTheirQueriesRead(t *testing.T) {
 		want(t, s, "COMMIT")
 	}
 }
+
+// A statement that found no row, or failed, leaves the transaction free to change another table.
+func TestTransactionIsOfTheTableThatChanges(t *testing.T) {
+	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
+	want(t, s, "CREATE TABLE a (id INT)")
+	want(t, s, "CREATE TABLE b (id INT)")
+	want(t, s, "INSERT INTO b VALUES (1)")
+	want(t, s, "BEGIN")
+	want(t, s, "DELETE FROM a WHERE id = 9")
+	want(t, s, "SAVEPOINT p")
+	refuse(t, s, "INSERT INTO a VALUES ('x')", "CAST_INVALID_INPUT")
+	want(t, s, "UPDATE b SET id = 2")
+	refuse(t, s, "INSERT INTO a VALUES (1)", "DELTASQL_MULTI_TABLE_TRANSACTION")
+	want(t, s, "ROLLBACK TO p")
+	want(t, s, "SELECT id FROM b", `[1]`)
+	want(t, s, "INSERT INTO a VALUES (3)")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT id FROM a", `[3]`)
+	want(t, s, "SELECT id FROM b", `[1]`)
+}

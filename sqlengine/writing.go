@@ -101,8 +101,15 @@ func (st *statement) changeOnce(t target, table *log.Table, do work) (txn.Commit
 // finish does the work and commits; a failure anywhere leaves the table as it was.
 func (st *statement) finish(tx *txn.Transaction, do work) (txn.Committed, error) {
 	st.tx = tx
-	defer func() { st.tx = nil }()
+	worked := false
+	defer func() {
+		st.tx = nil
+		if !worked { // a panic leaves no files either
+			tx.Abort(st.ctx)
+		}
+	}()
 	operation, err := do(tx)
+	worked = true
 	if err != nil || operation == nil {
 		tx.Abort(st.ctx)
 		return txn.Committed{Empty: true}, err
