@@ -149,7 +149,7 @@ func compareAnswer(t *testing.T, root string, s recorded, columns string, rows [
 		t.Errorf("%s\ncolumns %s\nSpark   %s", s.SQL, columns, strings.Join(names, ", "))
 	}
 	for _, row := range rows {
-		got = append(got, normal(t, strings.ReplaceAll(row, root+"/default", "${WAREHOUSE}")))
+		got = append(got, normal(t, inWarehouse(row, root)))
 	}
 	for _, row := range s.Rows {
 		want = append(want, normal(t, string(row)))
@@ -223,4 +223,9 @@ func rounded(value any) any {
 		}
 	}
 	return value
+}
+
+// inWarehouse writes the folder of the tables as the recordings do, which call it by a path or by a URI.
+func inWarehouse(row, root string) string {
+	return strings.NewReplacer("file:"+root+"/default", "${WAREHOUSE}", root+"/default", "${WAREHOUSE}").Replace(row)
 }
