@@ -76,6 +76,34 @@ func TestTransactionsThatMixKinds(t *testing.T) {
 		`[1,-1]`, `[2,-1]`, `[9,1]`)
 }
 
+// TestTransactionsThatEvolve: what a transaction did before it gave the table a column is fed with that column.
+func TestTransactionsThatEvolve(t *testing.T) {
+	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
+	for _, vectors := range []string{"true", "false"} {
+		name := "evolving_" + vectors
+		want(t, s, "CREATE TABLE "+name+" (id INT, st STRUCT<x: INT>) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = '"+vectors+"', 'delta.columnMapping.mode' = 'name')")
+		want(t, s, "INSERT INTO "+name+" VALUES (1, named_struct('x', 1)), (2, NULL)")
+		want(t, s, "INSERT INTO "+name+" VALUES (3, named_struct('x', 3))")
+		want(t, s, "BEGIN")
+		want(t, s, "DELETE FROM "+name+" WHERE id = 3") // a whole file
+		if vectors == "true" {
+			want(t, s, "DELETE FROM "+name+" WHERE id = 2")
+		}
+		want(t, s, "MERGE WITH SCHEMA EVOLUTION INTO "+name+" t USING (SELECT 1 AS id, named_struct('x', 5, 'y', 'new') AS st, 'e' AS extra) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+			`[1,1,0,0]`)
+		want(t, s, "COMMIT")
+		changes := []string{`["update_postimage",1,"new","e"]`, `["update_preimage",1,null,null]`}
+		if vectors == "true" {
+			changes = append([]string{`["delete",2,null,null]`}, changes...)
+		}
+		changes = append([]string{`["delete",3,null,null]`}, changes...)
+		if vectors == "true" {
+			changes[0], changes[1] = changes[1], changes[0]
+		}
+		want(t, s, "SELECT _change_type, id, st.y, extra FROM table_changes('"+name+"', 3) ORDER BY 1, 2", changes...)
+	}
+}
+
 // TestTransactionsDependOnWhatTheirQueriesRead: a commit that rests on a count that is no longer right is a conflict.
 func TestTransactionsDependOnWhatTheirQueriesRead(t *testing.T) {
 	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})

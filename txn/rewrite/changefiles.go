@@ -144,6 +144,14 @@ func (f *feeder) describeStaged(ctx context.Context, view *log.Snapshot) error {
 	if read == nil || read == view {
 		return nil
 	}
+	if config := view.Config(); config.Metadata.SchemaString != read.Config().Metadata.SchemaString {
+		// A statement has given the table columns: what went before it is told with these as well.
+		actions := []protocol.Action{{Protocol: &config.Protocol}, {Metadata: &config.Metadata}}
+		var err error
+		if read, err = read.Overlay(log.Commit{Version: read.Version() + 1, Actions: actions}); err != nil {
+			return err
+		}
+	}
 	before := map[string]int32{}
 	old, now := read.Files(), view.Files()
 	for i := range old.Len() {
