@@ -24,6 +24,9 @@ func (s DropColumns) apply(a *alteration) error {
 				a.warn("there is no column " + path.String())
 				continue
 			}
+			if known, ok := err.(*protocol.Error); ok && len(path) == 1 && known.Errno == 0 && known.Class == "UNRESOLVED_COLUMN.WITH_SUGGESTION" {
+				known.Errno = 1091 // MySQL has a number of its own for what DROP does not find
+			}
 			return err
 		}
 		paths = append(paths, at.path)

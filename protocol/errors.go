@@ -20,6 +20,7 @@ type Error struct {
 	Line    int    // 1-based place in the SQL text; 0 where there is none
 	Column  int    // 1-based, in characters
 	Cause   error
+	Errno   int // MySQL's number where the context has another than the class; 0: the class's
 }
 
 // NewError makes an error of a registered class; the message is formatted as by fmt.Sprintf.
@@ -31,6 +32,23 @@ func NewError(class Class, format string, args ...any) *Error {
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
+}
+
+// WithErrno sets MySQL's number for this context, where that of the class is too general.
+func (e *Error) WithErrno(number int) *Error {
+	e.Errno = number
+	return e
+}
+
+// MySQLNumber is the error's number for MySQL clients; 1105 for a class without one.
+func (e *Error) MySQLNumber() int {
+	if e.Errno != 0 {
+		return e.Errno
+	}
+	if info, ok := InfoOf(e.Class); ok {
+		return info.Errno
+	}
+	return 1105
 }
 
 // WithTable names the table concerned.

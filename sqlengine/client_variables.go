@@ -32,9 +32,15 @@ var clientVariables = []variable{
 	{name: "system_time_zone", initial: "UTC", fixed: true, help: "the zone SYSTEM"},
 	{name: "version_compile_machine", initial: runtime.GOARCH, fixed: true, help: "what the program was built for"},
 	{name: "version_compile_os", initial: runtime.GOOS, fixed: true, help: "what the program was built for"},
+	{name: "error_count", initial: "0", integer: true, fixed: true, help: "errors of the statement before"},
+	{name: "timestamp", initial: "0", check: isUnixTime, help: "seconds since 1970 that now() and its kin tell; 0: the clock's. Commits always carry the clock's"},
+	{name: "warning_count", initial: "0", integer: true, fixed: true, help: "warnings and errors of the statement before"},
+	{name: "basedir", initial: "", fixed: true, help: "not told"},
+	{name: "innodb_version", initial: serverVersion, fixed: true, help: "there is no InnoDB; clients compare it with the version"},
 	{name: "wait_timeout", initial: "28800", integer: true, check: isSeconds, help: "seconds after which the connection of an idle client ends"},
 
 	{name: "foreign_key_checks", initial: "1", boolean: true, integer: true, idle: true, check: isBoolean, help: "foreign keys inform and are not checked"},
+	{name: "group_concat_max_len", initial: "4294967295", integer: true, idle: true, check: isOptionalNumber, help: "GROUP_CONCAT never cuts what it gives"},
 	{name: "information_schema_stats_expiry", initial: "86400", integer: true, idle: true, help: "statistics are never cached for so long"},
 	{name: "net_read_timeout", initial: "30", integer: true, idle: true, check: isSeconds, help: "what a client sends is waited for like its next statement"},
 	{name: "optimizer_switch", initial: "", idle: true, help: "DuckDB chooses its plans itself"},
@@ -43,6 +49,14 @@ var clientVariables = []variable{
 	{name: "sql_notes", initial: "1", boolean: true, integer: true, idle: true, check: isBoolean, help: "notes are always kept"},
 	{name: "sql_safe_updates", initial: "0", boolean: true, integer: true, idle: true, check: isBoolean, help: "no statement needs a key"},
 	{name: "unique_checks", initial: "1", boolean: true, integer: true, idle: true, check: isBoolean, help: "unique keys inform and are not checked"},
+}
+
+// isUnixTime takes seconds since 1970 up to the end of year 9999, with a fraction.
+func isUnixTime(text string) error {
+	if n, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil || !(n >= 0 && n < 253_402_300_800) {
+		return fmt.Errorf("it is a number of seconds since 1970")
+	}
+	return nil
 }
 
 // maxSeconds is the longest timeout, MySQL's own.

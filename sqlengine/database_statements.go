@@ -19,7 +19,7 @@ func (st *statement) mayWrite(verb string, at parse.Pos) error {
 		return protocol.NewError("DELTASQL_READ_ONLY", "%s is refused: the session is read-only", verb).At(at.Line, at.Column)
 	}
 	if st.session.settings.on("transaction_read_only") {
-		return protocol.NewError("DELTASQL_READ_ONLY", "%s is refused: transaction_read_only is on", verb).At(at.Line, at.Column)
+		return protocol.NewError("DELTASQL_READ_ONLY", "%s is refused: transaction_read_only is on", verb).WithErrno(1792).At(at.Line, at.Column)
 	}
 	return nil
 }
@@ -65,12 +65,15 @@ func (st *statement) createDatabase(s *parse.CreateDatabase) (*Result, error) {
 	if !plainName(name) {
 		return nil, at(protocol.NewError("INVALID_SCHEMA_OR_RELATION_NAME", "%q cannot be the name of a folder, and so not of a database", name), s.Name)
 	}
+	if strings.EqualFold(name, informationSchema) {
+		return nil, at(protocol.NewError("SCHEMA_ALREADY_EXISTS", "%s describes the catalog and is always there", informationSchema), s.Name)
+	}
 	catalog := st.session.engine.catalog
 	known, err := catalog.database(st.ctx, name)
 	switch {
 	case err == nil && s.IfNotExists:
 		st.warn(noteDatabaseExists, "database %s exists already", known)
-		return &Result{}, nil
+		return st.databaseMade(), nil
 	case err == nil:
 		return nil, at(protocol.NewError("SCHEMA_ALREADY_EXISTS", "database %s exists already", known).WithHint("CREATE DATABASE IF NOT EXISTS leaves it as it is"), s.Name)
 	case !bind.Missing(err):
@@ -100,14 +103,22 @@ func (st *statement) createDatabase(s *parse.CreateDatabase) (*Result, error) {
 		return nil, protocol.NewError("DELTASQL_STORAGE", "the folder %s of the database cannot be made", folder).WithCause(err)
 	}
 	if entry.Comment == "" && entry.Location == "" && entry.Properties == nil {
-		return &Result{}, nil // the folder says it all
+		return st.databaseMade(), nil // the folder says it all
 	}
 	err = catalog.putEntry(st.ctx, databaseFile(name), "database "+name, entry, false)
 	if errors.Is(err, store.ErrExists) {
 		// What an earlier database of the name left behind.
 		err = catalog.putEntry(st.ctx, databaseFile(name), "database "+name, entry, true)
 	}
-	return &Result{}, err
+	return st.databaseMade(), err
+}
+
+// databaseMade is the result of CREATE DATABASE, which MySQL counts as one row.
+func (st *statement) databaseMade() *Result {
+	if st.mysql() {
+		return &Result{Affected: 1}
+	}
+	return &Result{}
 }
 
 // dropDatabase removes a database that is empty, or with CASCADE one with all that is in it. MySQL's form is always the latter.
@@ -125,6 +136,9 @@ func (st *statement) dropDatabase(s *parse.DropDatabase) (*Result, error) {
 		if s.IfExists && bind.Missing(err) {
 			st.warn(noteNoDatabase, "there is no database %s", name)
 			return &Result{}, nil
+		}
+		if known, ok := err.(*protocol.Error); ok && bind.Missing(err) {
+			known.Errno = noteNoDatabase
 		}
 		return nil, at(err, s.Name)
 	}
@@ -176,7 +190,7 @@ func (st *statement) dropDatabase(s *parse.DropDatabase) (*Result, error) {
 			WithHint("remove what is in %s", folder)
 	}
 	if st.session.Database() == database {
-		st.session.setDatabase(defaultDatabase)
+		st.session.databaseDropped(st.mysql())
 	}
 	return &Result{Affected: int64(len(tables))}, nil
 }
@@ -219,7 +233,7 @@ func (st *statement) dropTable(s *parse.DropTable) (*Result, error) {
 			st.warn(noteNoTable, "there is no table %s", written(name))
 		case t.path == "":
 			missing := st.missing(st.ctx, name, database, err)
-			missing.Class = "TABLE_OR_VIEW_NOT_FOUND"
+			missing.Class, missing.Errno = "TABLE_OR_VIEW_NOT_FOUND", noteNoTable
 			return nil, at(missing, name)
 		default:
 			tables = append(tables, found{database, plain})

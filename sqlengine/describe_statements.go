@@ -76,6 +76,9 @@ func (st *statement) describeTable(s *parse.Describe) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.mysql() && !s.Extended {
+		return st.describeToMySQL(t, s)
+	}
 	if t.view != nil {
 		return st.describeView(t.view, s)
 	}
@@ -211,7 +214,7 @@ func (st *statement) describeDatabase(s *parse.Describe) (*Result, error) {
 
 func (st *statement) describeDetail(s *parse.Describe) (*Result, error) {
 	t, err := st.named(s.Name, s.Path)
-	if err == nil && t.format != "" {
+	if err == nil && t.format != "" && t.system == nil {
 		if _, err := readerSQL(t.format, t.path); err != nil {
 			return nil, err
 		}

@@ -253,6 +253,8 @@ func (pl *planner) build(r *expr.Relation, first int) (string, []any, error) {
 			explain.scans[len(explain.scans)-1].sizes = fileSizes(source.snapshot.Files())
 		}
 		return scanText(relation, outs), relation.Args, nil
+	case *systemSource:
+		return source.build(st, r.Scan, first)
 	case *changesSource:
 		relation, err := source.build(st.ctx, pl.instance, first)
 		if err != nil {

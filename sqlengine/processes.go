@@ -98,8 +98,13 @@ func (st *statement) kill(s *parse.Kill) (*Result, error) {
 // maxShownText is how much of a statement SHOW PROCESSLIST shows without FULL.
 const maxShownText = 100
 
-// showProcesses lists the sessions by their numbers.
+// showProcesses is SHOW PROCESSLIST.
 func (st *statement) showProcesses(s *parse.Show) meta.Table {
+	return meta.Processes(st.processes(s.Full))
+}
+
+// processes lists the sessions by their numbers, with the whole of their statements if full.
+func (st *statement) processes(full bool) []meta.Process {
 	engine := st.session.engine
 	engine.processes.mu.Lock()
 	all := make([]*Process, 0, len(engine.processes.byID))
@@ -111,9 +116,9 @@ func (st *statement) showProcesses(s *parse.Show) meta.Table {
 	now := engine.options.Clock()
 	rows := make([]meta.Process, len(all))
 	for i, p := range all {
-		rows[i] = p.shown(now, s.Full)
+		rows[i] = p.shown(now, full)
 	}
-	return meta.Processes(rows)
+	return rows
 }
 
 func (p *Process) shown(now time.Time, full bool) meta.Process {

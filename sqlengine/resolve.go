@@ -20,6 +20,7 @@ type target struct {
 	view           *view
 	database, name string // where the catalog has it; empty for a path
 	moment         *bind.AsOf
+	system         *systemRelation
 	temporary      *log.Table // a temporary table's, which the catalog does not know
 }
 
@@ -28,6 +29,8 @@ func (t target) shown() string {
 	switch {
 	case t.view != nil:
 		return t.view.qualified()
+	case t.system != nil:
+		return t.database + "." + t.name
 	case t.format != "":
 		return t.format + ".`" + t.path + "`"
 	case t.name != "":
@@ -52,6 +55,9 @@ func (st *statement) resolveBare(ctx context.Context, name parse.Name) (target, 
 	database, plain, err := st.split(name)
 	if err != nil {
 		return target{}, err
+	}
+	if system, ok, err := st.systemTarget(database, plain); ok {
+		return system, err
 	}
 	catalog := st.session.engine.catalog
 	if len(name) == 1 {
@@ -137,7 +143,11 @@ func (st *statement) resolvePath(format, text string) (target, error) {
 func (st *statement) split(name parse.Name) (database, plain string, err error) {
 	switch len(name) {
 	case 1:
-		return st.session.Database(), name[0].Name, nil
+		database = st.session.Database()
+		if database == "" {
+			return "", "", noDatabase()
+		}
+		return database, name[0].Name, nil
 	case 2:
 		return name[0].Name, name[1].Name, nil
 	case 3:
@@ -149,6 +159,11 @@ func (st *statement) split(name parse.Name) (database, plain string, err error) 
 	return "", "", protocol.NewError("DELTA_TABLE_NOT_FOUND", "%s has more parts than catalog.database.table", written(name))
 }
 
+// noDatabase is the error of a bare name in a session whose database has been dropped.
+func noDatabase() error {
+	return protocol.NewError("SCHEMA_NOT_FOUND", "no database is chosen").WithErrno(1046).WithHint("USE names one")
+}
+
 func isCatalog(name string) bool { return strings.EqualFold(name, catalogName) }
 
 // missing is the error of a name that stands for nothing, with the nearest name as a hint.
@@ -157,6 +172,7 @@ func (st *statement) missing(ctx context.Context, name parse.Name, database stri
 	catalog := st.session.engine.catalog
 	if database == "" {
 		if known, ok := cause.(*protocol.Error); ok {
+			err.Errno = known.MySQLNumber() // MySQL looks for the database first
 			err.Message += ": " + known.Message
 			err.Hint = known.Hint
 		}

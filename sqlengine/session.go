@@ -99,6 +99,15 @@ func (s *Session) setDatabase(name string) {
 	s.database = name
 }
 
+// databaseDropped leaves the session without a database, as MySQL does, or in Spark's dialect in the default one.
+func (s *Session) databaseDropped(mysql bool) {
+	if mysql {
+		s.setDatabase("")
+		return
+	}
+	s.setDatabase(defaultDatabase)
+}
+
 // Warnings are those of the last statement that has ended or given its result.
 func (s *Session) Warnings() []Warning {
 	s.mu.Lock()

@@ -27,6 +27,10 @@ func (st *statement) use(s *parse.Use) (*Result, error) {
 	if len(name) != 1 {
 		return nil, at(protocol.NewError("SCHEMA_NOT_FOUND", "there is no database %s", written(s.Name)), s.Name)
 	}
+	if strings.EqualFold(name[0].Name, informationSchema) {
+		st.session.setDatabase(informationSchema)
+		return &Result{}, nil
+	}
 	database, err := st.session.engine.catalog.database(st.ctx, name[0].Name)
 	if err != nil {
 		return nil, at(err, name)
@@ -111,7 +115,7 @@ func (st *statement) selectInto(s *parse.QueryStatement) (*Result, error) {
 			return nil, err
 		}
 		if batch.Len() > 1 || values != nil {
-			return nil, protocol.NewError("SCALAR_SUBQUERY_TOO_MANY_ROWS", "the query of SELECT INTO gave more than one row").WithHint("add LIMIT 1")
+			return nil, protocol.NewError("SCALAR_SUBQUERY_TOO_MANY_ROWS", "the query of SELECT INTO gave more than one row").WithErrno(1172).WithHint("add LIMIT 1")
 		}
 		for i, c := range result.Columns {
 			value, ok := readValue(batch.Vector(i), 0, c.Type)
@@ -130,6 +134,22 @@ func (st *statement) selectInto(s *parse.QueryStatement) (*Result, error) {
 	return &Result{Affected: int64(min(len(values), 1))}, nil
 }
 
+// do is DO: expressions are worked out, and what they give is dropped.
+func (st *statement) do(s *parse.Do) (*Result, error) {
+	result, err := st.query(s.Query)
+	if err != nil {
+		return nil, err
+	}
+	defer result.Close()
+	for {
+		if _, err := result.Next(st.ctx); errors.Is(err, io.EOF) {
+			return &Result{}, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
 // textVariables are the variables that SET NAMES and SET CHARACTER SET set.
 var textVariables = []string{"character_set_client", "character_set_connection", "character_set_results"}
 
@@ -144,7 +164,7 @@ func (st *statement) changesOf(name string, v userValue) ([]newValue, error) {
 	if !v.value.Null {
 		text = v.value.Text()
 	} else if lower != "character_set_results" {
-		return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be NULL", name)
+		return nil, protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be NULL", name).WithErrno(1231)
 	}
 	var changes []newValue
 	for _, name := range names {

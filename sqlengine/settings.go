@@ -140,7 +140,7 @@ func (s *settings) check(changes []newValue) error {
 			return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be set", v.name)
 		case v.check != nil && !c.reset:
 			if err := v.check(c.text); err != nil {
-				return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be %q: %v", v.name, c.text, err)
+				return protocol.NewError("INVALID_PARAMETER_VALUE", "variable %s cannot be %q: %v", v.name, c.text, err).WithErrno(1231)
 			}
 		}
 	}

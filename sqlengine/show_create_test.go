@@ -58,7 +58,8 @@ func TestShowCreateTableMakesAnEqualTable(t *testing.T) {
 				session := openSession(t, engine, SessionOptions{Dialect: dialect})
 				text := createStatement(t, session, "t")
 				again := "u_" + dialect
-				copied := strings.Replace(text, "spark_catalog.default.t (", "spark_catalog.default."+again+" (", 1)
+				copied := strings.Replace(text, "CREATE TABLE spark_catalog.default.t (", "CREATE TABLE spark_catalog.default."+again+" (", 1)
+				copied = strings.Replace(copied, "CREATE TABLE `t` (", "CREATE TABLE `"+again+"` (", 1)
 				if copied == text {
 					t.Fatalf("no name of t in %s", text)
 				}

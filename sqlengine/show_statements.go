@@ -53,7 +53,14 @@ func (st *statement) metaWhere(table meta.Table, s *parse.Show) (*Result, error)
 }
 
 func (st *statement) shown(s *parse.Show) (meta.Table, error) {
+	if st.mysql() {
+		if table, ok, err := st.shownToMySQL(s); ok || err != nil {
+			return table, err
+		}
+	}
 	switch s.What {
+	case "COUNT WARNINGS", "COUNT ERRORS":
+		return st.showCount(s.What), nil
 	case "DATABASES":
 		return st.showDatabases(s)
 	case "CURRENT NAMESPACE":
@@ -123,13 +130,17 @@ func (st *statement) showWarnings(s *parse.Show) (meta.Table, error) {
 	var list []meta.Warning
 	if s.What == "WARNINGS" {
 		for _, w := range st.warnings {
-			list = append(list, meta.Warning{Level: "Warning", Code: w.Code, Message: w.Message})
+			level := "Warning"
+			if isNote(w.Code) {
+				level = "Note"
+			}
+			list = append(list, meta.Warning{Level: level, Code: w.Code, Message: w.Message})
 		}
 	}
 	if failure := st.session.lastFailure(); failure != nil {
 		info, _ := protocol.InfoOf(failure.Class)
 		text := "[" + string(failure.Class) + "] (" + info.SQLState + ") " + failure.Text()
-		list = append(list, meta.Warning{Level: "Error", Code: info.Errno, Message: text})
+		list = append(list, meta.Warning{Level: "Error", Code: failure.MySQLNumber(), Message: text})
 	}
 	return meta.Warnings(list), nil
 }
@@ -137,6 +148,9 @@ func (st *statement) showWarnings(s *parse.Show) (meta.Table, error) {
 // databaseOf is the database of IN/FROM, or the current one.
 func (st *statement) databaseOf(in parse.Name) (string, error) {
 	if len(in) == 0 {
+		if st.session.Database() == "" {
+			return "", noDatabase()
+		}
 		return st.session.Database(), nil
 	}
 	name := in
@@ -156,17 +170,30 @@ func (st *statement) showTables(s *parse.Show) (meta.Table, error) {
 	if err != nil {
 		return meta.Table{}, err
 	}
+	list, err := st.listed(database, s.What != "VIEWS")
+	if err != nil {
+		return meta.Table{}, err
+	}
+	list = slices.DeleteFunc(list, func(entry meta.Listed) bool { return !meta.MatchLike(s.Like, entry.Name, st.mysql()) })
+	meta.SortListed(list)
+	switch s.What {
+	case "VIEWS":
+		return meta.ShowViews(list), nil
+	case "TABLE EXTENDED":
+		return meta.ShowTablesExtended(list, st.information), nil
+	}
+	return meta.ShowTables(list), nil
+}
+
+// listed are the views of a database, with tables also its tables, and the session's own.
+func (st *statement) listed(database string, withTables bool) ([]meta.Listed, error) {
 	catalog := st.session.engine.catalog
 	var list []meta.Listed
-	add := func(entry meta.Listed) {
-		if meta.MatchLike(s.Like, entry.Name, st.mysql()) {
-			list = append(list, entry)
-		}
-	}
-	if s.What != "VIEWS" {
+	add := func(entry meta.Listed) { list = append(list, entry) }
+	if withTables {
 		tables, err := catalog.tables(st.ctx, database)
 		if err != nil {
-			return meta.Table{}, err
+			return nil, err
 		}
 		temporary := st.session.temporaryTablesOf(database)
 		for _, name := range temporary {
@@ -180,7 +207,7 @@ func (st *statement) showTables(s *parse.Show) (meta.Table, error) {
 	}
 	views, err := catalog.views(st.ctx, database)
 	if err != nil {
-		return meta.Table{}, err
+		return nil, err
 	}
 	for _, name := range views {
 		add(meta.Listed{Namespace: database, Name: name, View: true})
@@ -188,14 +215,7 @@ func (st *statement) showTables(s *parse.Show) (meta.Table, error) {
 	for _, name := range st.session.temporaryViews() {
 		add(meta.Listed{Name: name, Temporary: true, View: true})
 	}
-	meta.SortListed(list)
-	switch s.What {
-	case "VIEWS":
-		return meta.ShowViews(list), nil
-	case "TABLE EXTENDED":
-		return meta.ShowTablesExtended(list, st.information), nil
-	}
-	return meta.ShowTables(list), nil
+	return list, nil
 }
 
 // information is a table's text in SHOW TABLE EXTENDED; a table that does not open says why.
@@ -234,6 +254,10 @@ func (st *statement) showColumns(s *parse.Show) (meta.Table, error) {
 			return meta.Table{}, err
 		}
 		for _, c := range columns {
+			names = append(names, c.Name)
+		}
+	case t.system != nil:
+		for _, c := range t.system.columns {
 			names = append(names, c.Name)
 		}
 	case t.format != "":

@@ -128,6 +128,9 @@ func (st *statement) Table(ctx context.Context, ref *parse.TableRef, asOf *bind.
 		if asOf != nil {
 			return bind.Resolved{}, at(protocol.NewError("UNSUPPORTED_FEATURE.TIME_TRAVEL", "%s has no versions", t.shown()), ref.Name)
 		}
+		if t.system != nil {
+			return bind.Resolved{Source: newSystemSource(t.system), Name: []string{t.database, t.name}}, nil
+		}
 		files, err := st.filesRelation(ctx, t)
 		if err != nil {
 			return bind.Resolved{}, at(err, ref.Name)

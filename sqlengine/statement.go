@@ -3,6 +3,9 @@ package sqlengine
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"deltasql/protocol"
@@ -84,6 +87,8 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 			return st.selectInto(s)
 		}
 		return st.query(s.Query)
+	case *parse.Do:
+		return st.do(s)
 	case *parse.Explain:
 		return st.explainStatement(s)
 	case *parse.Use:
@@ -168,7 +173,7 @@ func (st *statement) context() *expr.Context {
 	return &expr.Context{
 		Dialect:       s.Dialect(),
 		TimeZone:      s.settings.get("time_zone"),
-		Now:           st.now,
+		Now:           st.told(),
 		Database:      s.Database(),
 		User:          s.User(),
 		Version:       serverVersion,
@@ -184,6 +189,15 @@ func (st *statement) context() *expr.Context {
 	}
 }
 
+// told is the time that the statement's functions tell: the session may have set it.
+func (st *statement) told() time.Time {
+	seconds, err := strconv.ParseFloat(st.session.settings.get("timestamp"), 64)
+	if err != nil || seconds == 0 {
+		return st.now
+	}
+	return time.UnixMicro(int64(math.Round(seconds * 1e6)))
+}
+
 // widens tells whether decimals are computed in 128 bits.
 func (st *statement) widens() bool {
 	return st.wide || st.session.settings.on("deltasql_wide_decimals")
@@ -197,6 +211,17 @@ func (st *statement) variable(scope, name string) (protocol.Value, protocol.Data
 			return v.value, v.of, nil
 		}
 		return protocol.Value{Kind: protocol.KindVoid, Null: true}, protocol.DataType{Kind: protocol.KindVoid}, nil
+	}
+	long := func(n int64) (protocol.Value, protocol.DataType, error) {
+		return protocol.Value{Kind: protocol.KindLong, Int: n}, protocol.DataType{Kind: protocol.KindLong}, nil
+	}
+	switch warnings, errors := st.diagnostics(); strings.ToLower(name) {
+	case "warning_count":
+		return long(warnings)
+	case "error_count":
+		return long(errors)
+	case "timestamp":
+		return protocol.Value{Kind: protocol.KindDouble, Float: float64(st.told().UnixMicro()) / 1e6}, protocol.DataType{Kind: protocol.KindDouble}, nil
 	}
 	return settings.system(name)
 }

@@ -279,7 +279,7 @@ func (st *statement) newest(ctx context.Context, table *log.Table, t target) (*l
 // changeInside runs work inside the open transaction. A failure undoes what the statement staged and leaves the transaction open.
 func (st *statement) changeInside(open *transaction, t target, table *log.Table, do work) (committed txn.Committed, err error) {
 	if open.readOnly {
-		return txn.Committed{}, protocol.NewError("DELTASQL_READ_ONLY", "the transaction is read-only")
+		return txn.Committed{}, protocol.NewError("DELTASQL_READ_ONLY", "the transaction is read-only").WithErrno(1792)
 	}
 	if open.tx != nil && open.target.path != t.path && len(open.operations) == 0 && !open.tx.Changed() {
 		open.leave(st.ctx) // a statement that failed or found no row has not made it the transaction's table

@@ -220,12 +220,21 @@ type constraint struct{ name, expression string }
 // checkConstraints are the table's CHECK constraints in the order of their names.
 func checkConstraints(s Subject) []constraint {
 	var out []constraint
-	for key, value := range s.Snapshot.Config().Metadata.Configuration {
+	for _, check := range Checks(s.Snapshot.Config()) {
+		out = append(out, constraint{check[0], check[1]})
+	}
+	return out
+}
+
+// Checks are name and condition of the CHECK constraints of a table, in the order of their names.
+func Checks(config *protocol.TableConfig) [][2]string {
+	var out [][2]string
+	for key, value := range config.Metadata.Configuration {
 		if name, ok := cutPrefixFold(key, "delta.constraints."); ok {
-			out = append(out, constraint{name, value})
+			out = append(out, [2]string{name, value})
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
+	sort.Slice(out, func(i, j int) bool { return out[i][0] < out[j][0] })
 	return out
 }
 

@@ -14,6 +14,7 @@ type Listed struct {
 	Namespace, Name string
 	Temporary       bool
 	View            bool
+	System          bool // a relation of information_schema and its kin
 }
 
 // ShowTables is SHOW TABLES.

@@ -47,6 +47,7 @@ var (
 	typeInteger   = protocol.DataType{Kind: protocol.KindInteger}
 	typeBoolean   = protocol.DataType{Kind: protocol.KindBoolean}
 	typeTimestamp = protocol.DataType{Kind: protocol.KindTimestamp}
+	typeWallClock = protocol.DataType{Kind: protocol.KindTimestampNTZ}
 	typeStrings   = protocol.DataType{Kind: protocol.KindArray, Element: &typeString, ContainsNull: true}
 	typeStringMap = protocol.DataType{Kind: protocol.KindMap, Key: &typeString, Value: &typeString, ValueContainsNull: true}
 )

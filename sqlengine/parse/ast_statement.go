@@ -7,6 +7,9 @@ type (
 		Into  []string
 	}
 
+	// Do is MySQL's DO: a query of expressions whose values nobody sees.
+	Do struct{ Query *Query }
+
 	// Explain is EXPLAIN [ANALYZE] [EXTENDED|FORMATTED|COST|CODEGEN] [FORMAT=x] statement.
 	Explain struct {
 		Analyze   bool
@@ -119,6 +122,7 @@ type (
 )
 
 func (*QueryStatement) statement() {}
+func (*Do) statement()             {}
 func (*Explain) statement()        {}
 func (*Use) statement()            {}
 func (*Describe) statement()       {}

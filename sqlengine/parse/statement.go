@@ -31,12 +31,26 @@ var (
 	}
 )
 
+// do reads DO expression, ...
+func (p *parser) do() Statement {
+	p.advance()
+	body := &Select{}
+	for {
+		body.Items = append(body.Items, SelectItem{Expr: p.expr()})
+		if !p.accept(",") {
+			return &Do{Query: &Query{Body: body}}
+		}
+	}
+}
+
 // statement reads one statement up to its semicolon or end.
 func (p *parser) statement() Statement {
 	t := p.tok()
 	switch {
 	case p.is(queryVerbs...):
 		return p.queryStatement()
+	case p.is("DO") && p.opts.Dialect == MySQL:
+		return p.do()
 	case p.is("EXPLAIN"):
 		return p.explain()
 	case p.is("DESCRIBE", "DESC"):

@@ -375,7 +375,7 @@ func (p *parser) decimal(t *TypeName) {
 		p.bail(protocol.NewError("INVALID_PARAMETER_VALUE", "DECIMAL has a precision of 1 to 38, not %d", precision).At(at.Line, at.Column))
 	}
 	if t.Type.Scale > t.Type.Precision {
-		p.bail(protocol.NewError("INVALID_PARAMETER_VALUE", "the scale %d of DECIMAL is greater than its precision %d", t.Type.Scale, t.Type.Precision).At(at.Line, at.Column))
+		p.bail(protocol.NewError("INVALID_PARAMETER_VALUE", "the scale %d of DECIMAL is greater than its precision %d", t.Type.Scale, t.Type.Precision).WithErrno(1427).At(at.Line, at.Column))
 	}
 }
 

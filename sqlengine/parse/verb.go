@@ -7,6 +7,8 @@ func Verb(statement Statement) string {
 	switch s := statement.(type) {
 	case *QueryStatement:
 		return "SELECT"
+	case *Do:
+		return "DO"
 	case *Explain:
 		return "EXPLAIN"
 	case *Use:

@@ -65,8 +65,9 @@ func faultOf(err error) fault {
 	if !ok {
 		info = protocol.ClassInfo{SQLState: "HY000", Errno: 1105}
 	}
-	state := stateOf(info.Errno)
-	if info.Errno == 1105 {
+	number := known.MySQLNumber()
+	state := stateOf(number)
+	if number == 1105 {
 		state = info.SQLState
 	}
 	text := "[" + string(known.Class) + "] (" + info.SQLState + ") " + known.Text()
@@ -76,7 +77,7 @@ func faultOf(err error) fault {
 	if len(text) > maxMessage {
 		text = strings.ToValidUTF8(text[:maxMessage], "") + "..."
 	}
-	return fault{uint16(info.Errno), state, text}
+	return fault{uint16(number), state, text}
 }
 
 // Error lets a fault of the protocol itself travel as an error.
