@@ -239,57 +239,6 @@ func (st *statement) truncate(s *parse.Truncate) (*Result, error) {
 	return &Result{}, err
 }
 
-// replaceRows stages what INSERT ... REPLACE WHERE, USING and ON delete. The new rows are written already; they are none of the
-// rows that go, for the deletion reads the table as the statement found it.
-func (st *statement) replaceRows(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan, written inserted, operation *txn.Operation) error {
-	removed, err := st.replacedRows(tx, t, s, plan)
-	if err != nil {
-		return err
-	}
-	applied, err := st.removeRows(tx, removed)
-	if err != nil {
-		return err
-	}
-	applied.FilesAdded += len(written.files)
-	applied.BytesAdded += written.bytes
-	applied.Inserted += written.rows
-	operation.Metrics = applied.Metrics("WRITE")
-	operation.Parameters = append(operation.Parameters, replaceParameter(s)...)
-	return nil
-}
-
-// replacedRows are the rows that an INSERT ... REPLACE takes away.
-func (st *statement) replacedRows(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan) (*change.Changes, error) {
-	if s.ReplaceWhere == nil {
-		return plan.Removed, nil
-	}
-	del := &parse.Delete{Pos: s.Pos, From: &parse.TableRef{Pos: s.Pos, Name: s.Table}, Where: s.ReplaceWhere}
-	return change.Delete(st.ctx, del, st.changed(tx, t), st.changeOptions())
-}
-
-func replaceParameter(s *parse.Insert) []txn.Parameter {
-	if text := strings.TrimSpace(s.ReplaceText); text != "" {
-		return []txn.Parameter{{Key: "predicate", Value: protocol.JSONText("(" + text + ")")}}
-	}
-	return nil
-}
-
-// replaceFed is INSERT ... REPLACE on a table that feeds its changes: if the rows that go need change files, the new rows must stand in
-// them too, so that both are one change.
-func (st *statement) replaceFed(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan, result *Result) (*txn.Operation, error) {
-	removed, err := st.replacedRows(tx, t, s, plan)
-	if err != nil {
-		return nil, err
-	}
-	applied, err := st.apply(tx, change.Replacing(plan, removed))
-	if err != nil {
-		return nil, err
-	}
-	result.Affected = applied.Inserted
-	return &txn.Operation{Name: "WRITE", Metrics: applied.Metrics("WRITE"), Parameters: append([]txn.Parameter{
-		{Key: "mode", Value: protocol.JSONText("Overwrite")}, {Key: "partitionBy", Value: protocol.JSONText("[]")}}, replaceParameter(s)...)}, nil
-}
-
 // apply makes a bound change of rows.
 func (st *statement) apply(tx *txn.Transaction, c *change.Changes) (*rewrite.Applied, error) {
 	applied, err := st.applyOnce(tx, c)

@@ -2,22 +2,17 @@ package sqlengine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"deltasql/ddl"
 	"deltasql/protocol"
 	"deltasql/scan/duck"
-	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/change"
 	"deltasql/sqlengine/duckgen"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
-	"deltasql/stats"
 	"deltasql/txn"
-	"deltasql/txn/log"
 	"deltasql/txn/rewrite"
 )
 
@@ -42,73 +37,6 @@ func (w inserted) metrics() []txn.Metric {
 		{Key: "numFiles", Value: strconv.Itoa(len(w.files))},
 		{Key: "numOutputRows", Value: strconv.FormatInt(w.rows, 10)},
 		{Key: "numOutputBytes", Value: strconv.FormatInt(w.bytes, 10)},
-	}
-}
-
-// selectInsertion binds the query of CREATE TABLE AS SELECT: names, types and comments come from it, and every column may be NULL.
-func (st *statement) selectInsertion(s *parse.CreateTable) (*insertion, error) {
-	bound, err := bind.Query(st.ctx, s.Query, st.bindOptions())
-	if err != nil {
-		return nil, err
-	}
-	schema := protocol.DataType{Kind: protocol.KindStruct}
-	for i, c := range bound.Columns {
-		field := protocol.Field{Name: protocol.LogicalName(c.Name), Type: nullable(c.Type), Nullable: true}
-		if comment, ok := commentOf(bound, i); ok {
-			field.Metadata = field.Metadata.WithComment(comment)
-		}
-		schema.Fields = append(schema.Fields, field)
-	}
-	return &insertion{query: bound, schema: schema}, nil
-}
-
-// nullable is a type whose parts may all be NULL and carry no metadata.
-func nullable(t protocol.DataType) protocol.DataType {
-	switch t.Kind {
-	case protocol.KindArray:
-		element := nullable(*t.Element)
-		t.Element, t.ContainsNull = &element, true
-	case protocol.KindMap:
-		key, value := nullable(*t.Key), nullable(*t.Value)
-		t.Key, t.Value, t.ValueContainsNull = &key, &value, true
-	case protocol.KindStruct:
-		fields := make([]protocol.Field, len(t.Fields))
-		for i, f := range t.Fields {
-			fields[i] = protocol.Field{Name: f.Name, Type: nullable(f.Type), Nullable: true}
-			if comment, ok := f.Metadata.Comment(); ok {
-				fields[i].Metadata = fields[i].Metadata.WithComment(comment)
-			}
-		}
-		t.Fields = fields
-	}
-	return t
-}
-
-// commentOf is the comment of the table's column that column i of a query is, unchanged.
-func commentOf(q *expr.Query, i int) (string, bool) {
-	for {
-		switch body := q.Body.(type) {
-		case *expr.Query:
-			q = body
-			continue
-		case *expr.Select:
-			column, ok := body.Items[i].(*expr.Column)
-			if !ok {
-				return "", false
-			}
-			switch r := column.Relation; {
-			case r.Kind == expr.RelQuery:
-				q, i = r.Query, column.Index
-				continue
-			case r.Kind == expr.RelScan:
-				source, ok := r.Scan.Source.(*tableSource)
-				if !ok || column.Index >= len(source.snapshot.Config().Schema.Fields) {
-					return "", false
-				}
-				return source.snapshot.Config().Schema.Fields[column.Index].Metadata.Comment()
-			}
-		}
-		return "", false
 	}
 }
 
@@ -316,139 +244,4 @@ func (st *statement) evolve(tx *txn.Transaction, incoming protocol.DataType) err
 		return err
 	}
 	return st.stage(tx, evolved)
-}
-
-// replaced stages what an INSERT removes of the table as it was before and gives the operation.
-func (st *statement) replaced(tx *txn.Transaction, before *log.Snapshot, t target, s *parse.Insert, plan *change.Plan, written inserted) (*txn.Operation, error) {
-	operation := &txn.Operation{Name: "WRITE", Metrics: written.metrics()}
-	mode := "Overwrite"
-	var err error
-	switch s.Mode {
-	case parse.InsertInto, parse.InsertIgnore: // of a table without a key
-		mode = "Append"
-	case parse.InsertOverwrite:
-		err = st.overwrite(tx, before, plan, written, operation)
-	case parse.InsertReplace:
-		err = st.replaceRows(tx, t, s, plan, written, operation)
-	default:
-		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "this form of INSERT is not supported by this version").At(s.Pos.Line, s.Pos.Column)
-	}
-	operation.Parameters = append([]txn.Parameter{{Key: "mode", Value: protocol.JSONText(mode)}, {Key: "partitionBy", Value: protocol.JSONText("[]")}}, operation.Parameters...)
-	return operation, err
-}
-
-func (st *statement) dynamicOverwrite(tx *txn.Transaction) bool {
-	return strings.EqualFold(st.session.settings.get("partition_overwrite_mode"), "dynamic") && len(tx.Config().PartitionColumns) > 0
-}
-
-// overwrite stages the removal of what INSERT OVERWRITE replaces: everything, the partitions that a PARTITION clause names, or in
-// dynamic mode the partitions that the new rows are in.
-func (st *statement) overwrite(tx *txn.Transaction, before *log.Snapshot, plan *change.Plan, written inserted, operation *txn.Operation) error {
-	config := before.Config()
-	files := before.Files()
-	var goes func(i int) (bool, error)
-	switch {
-	case st.dynamicOverwrite(tx) && len(plan.Partition) < len(config.PartitionColumns):
-		operation.Parameters = append(operation.Parameters, txn.Parameter{Key: "isDynamicPartitionOverwrite", Value: json.RawMessage(`"true"`)})
-		replaced := map[string]bool{}
-		for i := range written.files {
-			replaced[tupleKey(config, func(name protocol.PhysicalName) (string, bool) {
-				value := written.files[i].PartitionValues[string(name)]
-				if value == nil {
-					return "", true
-				}
-				return *value, false
-			})] = true
-		}
-		tx.ReadAll()
-		goes = func(i int) (bool, error) {
-			return replaced[tupleKey(config, func(name protocol.PhysicalName) (string, bool) { return files.PartitionValue(i, name) })], nil
-		}
-	case len(plan.Partition) > 0:
-		values := make([]protocol.Value, len(plan.Partition))
-		for k, p := range plan.Partition {
-			value, err := st.foldOnce(st.ctx, p.Value)
-			if err != nil {
-				return err
-			}
-			values[k] = value
-		}
-		tx.ReadWhere(partitionPredicate(config, plan.Partition, values))
-		goes = func(i int) (bool, error) {
-			for k, p := range plan.Partition {
-				text, null := files.PartitionValue(i, config.PhysicalName(p.Column))
-				value, err := protocol.DecodePartitionValue(config.Schema.Fields[p.Column].Type, text, null, nil)
-				if err != nil {
-					return false, err
-				}
-				if value.Null != values[k].Null || !value.Null && value.Compare(values[k]) != 0 {
-					return false, nil
-				}
-			}
-			return true, nil
-		}
-	default:
-		tx.ReadAll()
-		goes = func(int) (bool, error) { return true, nil }
-	}
-	var gone []int32
-	for i := range files.Len() {
-		does, err := goes(i)
-		if err != nil {
-			return err
-		}
-		if does {
-			gone = append(gone, int32(i))
-		}
-	}
-	return st.removeFiles(tx, before, gone)
-}
-
-// removeFiles stages the removal of whole files of a snapshot. Where an earlier statement of the transaction has made change files the
-// rows that go must stand in such files too.
-func (st *statement) removeFiles(tx *txn.Transaction, s *log.Snapshot, files []int32) error {
-	if _, _, changes := tx.Staged(); changes > 0 {
-		instance, err := st.session.engine.duck()
-		if err == nil {
-			_, err = rewrite.RemoveFiles(st.progress(), instance, tx, s, files)
-		}
-		return err
-	}
-	for _, i := range files {
-		if err := tx.Remove(true, s.Files().Add(int(i))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// partitionPredicate is the condition that holds for the rows of the partitions that a PARTITION clause names.
-func partitionPredicate(config *protocol.TableConfig, named []change.PartitionValue, values []protocol.Value) stats.Predicate {
-	var all stats.And
-	for k, p := range named {
-		field := config.Schema.Fields[p.Column]
-		leaf := stats.Leaf{Path: []protocol.PhysicalName{config.PhysicalName(p.Column)}, Type: field.Type, Partition: true, Name: string(field.Name)}
-		all = append(all, stats.Compare{Leaf: leaf, Op: stats.NullSafeEqual, Value: values[k]})
-	}
-	return all
-}
-
-// tupleKey joins a file's partition values to a key. Writers differ in how they write a value down, so that it is the value that counts;
-// where a text cannot be read as one it stands for itself.
-func tupleKey(config *protocol.TableConfig, value func(protocol.PhysicalName) (string, bool)) string {
-	var key strings.Builder
-	for _, i := range config.PartitionColumns {
-		text, null := value(config.PhysicalName(i))
-		if v, err := protocol.DecodePartitionValue(config.Schema.Fields[i].Type, text, null, nil); err == nil {
-			if null = v.Null; !null {
-				text = v.Text()
-			}
-		}
-		if null || text == "" {
-			key.WriteString("-;")
-			continue
-		}
-		key.WriteString(strconv.Itoa(len(text)) + ":" + text + ";")
-	}
-	return key.String()
 }

@@ -160,7 +160,7 @@ func (st *statement) run(parsed parse.Statement) (*Result, error) {
 	case *parse.DropTable:
 		return st.dropTable(s)
 	case *parse.Unsupported:
-		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "%s is not supported by this version, which reads tables", s.Verb).
+		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "%s is not supported by this version", s.Verb).
 			At(s.Pos.Line, s.Pos.Column)
 	}
 	return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "%s is not supported by this version", parse.Verb(parsed))

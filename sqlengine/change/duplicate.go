@@ -51,7 +51,7 @@ var long = protocol.DataType{Kind: protocol.KindLong}
 func Upsert(ctx context.Context, s *parse.Insert, t Table, key []int, opts Options) (out *Changes, err error) {
 	defer bind.Catch(&err)
 	opts.Lenient = opts.Lenient || s.Mode == parse.InsertIgnore
-	u := &upserting{binding: newBinding(ctx, t, opts, "CAST_OVERFLOW_IN_TABLE_INSERT"), s: s, key: key, plan: &Plan{Explicit: true}}
+	u := &upserting{binding: newBinding(ctx, t, opts, "CAST_OVERFLOW_IN_TABLE_INSERT"), s: s, key: key, plan: &Plan{}}
 	if err := u.writable(); err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (c cell) given() bool { return c.from >= 0 || c.constant != nil }
 
 // rows builds the plan over the source: assignment, computed columns, checks.
 func (b *binding) rows(in *source, cells []cell) (*Plan, error) {
-	plan := &Plan{Explicit: true, Deterministic: !bind.VolatileQuery(in.query)}
+	plan := &Plan{Deterministic: !bind.VolatileQuery(in.query)}
 	for _, c := range in.with {
 		plan.Deterministic = plan.Deterministic && !c.Materialized
 	}
@@ -161,7 +161,6 @@ func (b *binding) candidates(in *source, cells []cell, plan *Plan, more ...bind.
 			return nil, err
 		}
 		assigned[i] = bind.Item{Name: string(f.Name), Value: b.partitionText(i, value)}
-		plan.Explicit = plan.Explicit && c.given() && c.marker < 0
 	}
 	items := assigned
 	for i, c := range cells {

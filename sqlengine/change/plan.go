@@ -36,18 +36,11 @@ type Plan struct {
 	Done []txn.Duty
 	// Identity says for each identity column how its values come about.
 	Identity []Identity
-	// Explicit is whether the statement itself gives a value for every column.
-	Explicit bool
 	// Deterministic is whether the source gives the same rows when it runs again.
 	Deterministic bool
 	// Partition are the constant values of a PARTITION clause by the schema's names, in the order of the table's partition columns. They
 	// are expressions without columns of the columns' types: INSERT OVERWRITE replaces only partitions that have all of them.
 	Partition []PartitionValue
-	// Replace is the condition of INSERT ... REPLACE WHERE over Target, nil without one: rows that satisfy it are deleted. Every
-	// row of Query is checked to satisfy it.
-	Replace expr.Expr
-	// Target is the relation over Table.Source that Replace is about.
-	Target *expr.Relation
 	// Using are the columns of INSERT ... REPLACE USING, indices into the schema: rows of the table that are equal in all of them to
 	// a row of Query (NULL equals nothing) are deleted.
 	Using []int

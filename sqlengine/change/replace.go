@@ -23,7 +23,7 @@ func (b *binding) replaced(s *parse.Insert, plan *Plan, in *source) error {
 	return nil
 }
 
-// replaceWhere binds the condition twice: over the table, whose rows it takes away, and over the new rows, which must satisfy it.
+// replaceWhere holds the new rows to the condition. The rows that it takes away are those of a DELETE by it.
 func (b *binding) replaceWhere(s *parse.Insert, plan *Plan) error {
 	text := strings.TrimSpace(s.ReplaceText)
 	own, err := b.build.Condition(s.ReplaceWhere, b.columns(plan.values))
@@ -35,14 +35,7 @@ func (b *binding) replaceWhere(s *parse.Insert, plan *Plan) error {
 	}
 	b.check(untrue(own), b.failure("DELTA_REPLACE_WHERE_MISMATCH", b.withValues("Written data does not conform to the condition '"+text+"' of REPLACE WHERE. Row with values:", own)...))
 	plan.Query = b.checked(plan.values)
-	if b.table.Source == nil {
-		return protocol.NewError(protocol.ClassInternal, "REPLACE WHERE needs the snapshot of %s", b.table.shown())
-	}
-	if plan.Target, err = b.build.Scan(bind.Resolved{Source: b.table.Source}, b.table.shown(), s.Pos); err != nil {
-		return err
-	}
-	plan.Replace, err = b.build.Condition(s.ReplaceWhere, bind.Over(plan.Target, b.table.Name...))
-	return err
+	return nil
 }
 
 // replaceOn binds the rows of the table that match some row of the source. The source runs a second time for that, so it must give the
