@@ -17,7 +17,7 @@ func TestCopyFiles(t *testing.T) {
 	defer in.Close()
 	folder := filepath.Join(t.TempDir(), "it's [here]")
 	files, err := in.Copy(context.Background(), Copy{
-		SQL: "SELECT i AS a, CASE WHEN i > 1 THEN {'b\"c': i::DOUBLE / 0.1, 'l': [i, NULL]} END AS s, repeat('x', 300) AS t, CASE WHEN i < 2 THEN 'vk' ELSE 'n' END AS k FROM range($1) t(i)",
+		SQL:  "SELECT i AS a, CASE WHEN i > 1 THEN {'b\"c': i::DOUBLE / 0.1, 'l': [i, NULL]} END AS s, repeat('x', 300) AS t, CASE WHEN i < 2 THEN 'vk' ELSE 'n' END AS k FROM range($1) t(i)",
 		Args: []any{int64(4)}, Folder: folder, Options: []string{"COMPRESSION zstd", "PARTITION_BY (k)"},
 	})
 	if err != nil {
