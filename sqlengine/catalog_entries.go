@@ -30,7 +30,12 @@ type externalTable struct {
 	Database string `json:"database"`
 	Location string `json:"location"` // an absolute path
 	Created  int64  `json:"createdMillis"`
+	// Reserved tells that the name was written before the table's first commit: until a table lies at Location, the name stands for nothing.
+	Reserved bool `json:"reserved,omitempty"`
 }
+
+// standsFor tells whether the name stands for a table.
+func (t *externalTable) standsFor() bool { return !t.Reserved || isMade(t.Location) }
 
 // databaseEntry is what CREATE DATABASE said beyond the name.
 type databaseEntry struct {
@@ -140,6 +145,15 @@ func (c *catalog) entryNames(ctx context.Context, folder string) ([]string, erro
 
 // external finds an external table; nil where there is none.
 func (c *catalog) external(ctx context.Context, database, name string) (*externalTable, error) {
+	t, err := c.externalEntry(ctx, database, name)
+	if err != nil || t == nil || !t.standsFor() {
+		return nil, err
+	}
+	return t, nil
+}
+
+// externalEntry is external for names that may stand for nothing yet.
+func (c *catalog) externalEntry(ctx context.Context, database, name string) (*externalTable, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -167,12 +181,46 @@ func (c *catalog) dropExternal(ctx context.Context, database, name string) error
 // externals lists the external tables of a database.
 func (c *catalog) externals(ctx context.Context, database string) ([]string, error) {
 	names, err := c.entryNames(ctx, tableFolder+url.PathEscape(strings.ToLower(database))+"/")
-	for i, lower := range names {
-		if t, err := c.external(ctx, database, lower); err == nil && t != nil {
-			names[i] = t.Name
+	shown := names[:0]
+	for _, name := range names {
+		switch t, err := c.externalEntry(ctx, database, name); {
+		case err == nil && t == nil, err == nil && !t.standsFor():
+		case err == nil:
+			shown = append(shown, t.Name)
+		default:
+			shown = append(shown, name) // which whoever names it is told
 		}
 	}
-	return names, err
+	return shown, err
+}
+
+// reserve writes the name of an external table before the table is made, and frees what it has reserved. A name that stands for a table
+// is store.ErrExists; one that another CREATE of this location has reserved serves this one as well, and one of another location was
+// left by a CREATE that died.
+func (c *catalog) reserve(ctx context.Context, t *externalTable) (free func(), err error) {
+	t.Reserved = true
+	free = func() {}
+	err = c.putExternal(ctx, t, false)
+	if err == nil {
+		return func() {
+			if now, err := c.externalEntry(ctx, t.Database, t.Name); err == nil && now != nil && *now == *t && !now.standsFor() {
+				c.dropExternal(ctx, t.Database, t.Name)
+			}
+		}, nil
+	}
+	if !errors.Is(err, store.ErrExists) {
+		return free, err
+	}
+	there, missing := c.externalEntry(ctx, t.Database, t.Name)
+	switch {
+	case missing != nil:
+		return free, missing
+	case there == nil || there.standsFor():
+		return free, err
+	case there.Location == t.Location:
+		return free, nil
+	}
+	return free, c.putExternal(ctx, t, true)
 }
 
 // databaseEntry is what is kept of a database; nil where nothing is.

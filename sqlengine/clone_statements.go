@@ -24,10 +24,15 @@ var cloneMetrics = []string{"sourceTableSize", "sourceNumOfFiles", "numRemovedFi
 // createClone is CREATE TABLE ... CLONE. A shallow clone refers to the source's files where they are; a deep one has copies, and copies
 // only what changed when it is made once more.
 func (st *statement) createClone(s *parse.CreateTable) (*Result, error) {
-	clone := s.Clone
 	if err := checkCloneTarget(s); err != nil {
 		return nil, err
 	}
+	return st.retryCreation(s, st.cloneOnce)
+}
+
+// cloneOnce looks the name up and makes the clone there.
+func (st *statement) cloneOnce(s *parse.CreateTable) (*Result, error) {
+	clone := s.Clone
 	c, err := st.locate(s)
 	if err != nil {
 		return nil, err
@@ -87,34 +92,22 @@ func (st *statement) createClone(s *parse.CreateTable) (*Result, error) {
 		operation := ddl.CloneOperation(name, source.Version(), clone.Shallow, metrics)
 		return &operation, nil
 	}
-	if c.known || isTable(c.path) && isMade(c.path) {
-		_, err = st.changeTable(c.target, c.log, do)
-	} else {
+	meanwhile, err := st.madeMeanwhile(c)
+	switch {
+	case err != nil:
+	case meanwhile:
+		err = errMadeMeanwhile
+	case c.known || isMade(c.path):
+		if _, err = st.changeTable(c.target, c.log, do); err == nil {
+			err = st.register(c)
+		}
+	default:
 		err = st.createBy(c, do)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := st.register(c); err != nil {
-		return nil, err
-	}
 	return st.metaResult(meta.Counts(cloneColumns, counts...))
-}
-
-// createBy makes version 0 of a table.
-func (st *statement) createBy(c *creation, do work) error {
-	if err := st.claim(c); err != nil {
-		return err
-	}
-	tx, err := txn.Create(st.ctx, c.log, st.transactionOptions())
-	if err != nil {
-		return err
-	}
-	if _, err := st.finish(tx, do); err != nil {
-		st.unclaim(c)
-		return withTable(err, c.target)
-	}
-	return nil
 }
 
 // checkCloneTarget refuses targets that leave open where the clone is to be.

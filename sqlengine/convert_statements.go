@@ -178,7 +178,7 @@ func (c *conversion) valuesOf(name string) (map[string]*string, error) {
 // inferFiles is how many footers one query reads.
 const inferFiles = 5_000
 
-// infer reads the schemas of the files and joins them.
+// infer reads the schemas of the files and joins them, in the order of the files' names.
 func (c *conversion) infer() error {
 	instance, err := c.st.session.engine.duck()
 	if err != nil {
@@ -195,7 +195,7 @@ func (c *conversion) infer() error {
 			patterns = append(patterns, duck.LiteralPath(c.local(i)))
 		}
 		sql := `SELECT file_name, string_agg(concat_ws(chr(1), name, type, coalesce(num_children, 0), converted_type, logical_type, scale, precision), chr(2) ORDER BY column_id),
-			string_agg(name, chr(1) ORDER BY column_id) FILTER (WHERE type = 'INT96') FROM parquet_schema($1) GROUP BY file_name`
+			string_agg(name, chr(1) ORDER BY column_id) FILTER (WHERE type = 'INT96') FROM parquet_schema($1) GROUP BY file_name ORDER BY file_name`
 		err := eachRow(c.st.ctx, instance, sql, []any{patterns}, func(batch *duck.Batch, row int) error {
 			i, ok := at[batch.Vector(0).Text(row)]
 			if !ok {

@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -50,18 +51,35 @@ func (st *statement) createTable(s *parse.CreateTable) (*Result, error) {
 			WithHint("create the table first, then INSERT INTO ... SELECT"))
 	}
 	st.ignored(s.Ignored)
+	return st.retryCreation(s, st.createOnce)
+}
+
+// retryCreation runs a statement that makes a table again where another writer has made the table since its name was looked up.
+func (st *statement) retryCreation(s *parse.CreateTable, once func(*parse.CreateTable) (*Result, error)) (*Result, error) {
 	for run := 0; ; run++ {
-		result, err := st.createOnce(s)
+		result, err := once(s)
 		var lost *txn.Conflict
 		if run == maxReruns || !errors.Is(err, errMadeMeanwhile) && (!errors.As(err, &lost) || lost.Winner > 0) {
 			return result, err
 		}
-		clear(st.pins) // another writer has made the table since its name was looked up
+		clear(st.pins)
 	}
 }
 
 // errMadeMeanwhile ends a CREATE TABLE that finds a table where there was none when it looked.
 var errMadeMeanwhile = errors.New("another writer has made the table meanwhile")
+
+// madeMeanwhile tells whether the name stands for a table now and did not when it was looked up.
+func (st *statement) madeMeanwhile(c *creation) (bool, error) {
+	if c.known || !isMade(c.path) {
+		return false, nil
+	}
+	if !c.external || c.database == "" {
+		return !c.external, nil
+	}
+	there, err := st.session.engine.catalog.external(st.ctx, c.database, c.name)
+	return there != nil, err
+}
 
 // createOnce looks the name up and does what CREATE TABLE means by what it finds. A creation that loses to another one is a conflict
 // with its version 0.
@@ -217,8 +235,8 @@ func (st *statement) createNew(c *creation) (*Result, error) {
 		}
 		return &operation, nil
 	}
-	if !c.known && !c.external && isMade(c.path) {
-		return nil, errMadeMeanwhile
+	if meanwhile, err := st.madeMeanwhile(c); err != nil || meanwhile {
+		return nil, cmp.Or(err, errMadeMeanwhile)
 	}
 	if c.known || isMade(c.path) {
 		if _, err := st.changeTable(c.target, c.log, do); err != nil {
@@ -226,31 +244,45 @@ func (st *statement) createNew(c *creation) (*Result, error) {
 		}
 		return result, st.register(c)
 	}
+	return result, st.createBy(c, do)
+}
+
+// createBy makes version 0 of a table and gives it its name. The name of an external table is reserved first, so that a table never
+// lies there without it.
+func (st *statement) createBy(c *creation, do work) (err error) {
 	if err := st.claim(c); err != nil {
-		return nil, err
+		return err
 	}
+	free, err := st.reserveName(c)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			st.unclaim(c)
+			free()
+		}
+	}()
 	tx, err := txn.Create(st.ctx, c.log, st.transactionOptions())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if source != nil {
+	if c.s.Query != nil {
 		if err := c.log.Store().Put(st.ctx, creationMark, []byte("a CREATE TABLE AS SELECT is at work here, or has died\n")); err != nil {
-			st.unclaim(c)
-			return nil, withTable(protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be written", c.path).WithCause(err), c.target)
+			return withTable(protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be written", c.path).WithCause(err), c.target)
 		}
 	}
 	_, err = st.finish(tx, do)
-	if source != nil {
+	if c.s.Query != nil {
 		unmark := c.log.Store().Delete(context.WithoutCancel(st.ctx), creationMark)
 		if err == nil && unmark != nil {
 			st.warn(warningLog, "the file %s stays in the log, where it does no harm: %v", creationMark, unmark)
 		}
 	}
 	if err != nil {
-		st.unclaim(c)
-		return nil, withTable(err, c.target)
+		return withTable(err, c.target)
 	}
-	return result, st.register(c)
+	return st.confirmName(c)
 }
 
 // creationMark is there while a new table's rows are written before its first commit. In a folder that has it and no commit, what
@@ -323,16 +355,44 @@ func (st *statement) unclaim(c *creation) {
 	os.Remove(c.path)
 }
 
-// register gives an external table its name in the catalog, and a temporary one its name in the session.
-func (st *statement) register(c *creation) error {
+// reserveName writes the name of an external table that is to be made; free takes it back where the table was not made.
+func (st *statement) reserveName(c *creation) (free func(), err error) {
+	if !c.external || c.database == "" || c.s.Temporary {
+		return func() {}, nil
+	}
+	free, err = st.session.engine.catalog.reserve(st.ctx, st.entry(c))
+	if errors.Is(err, store.ErrExists) {
+		err = errMadeMeanwhile
+	}
+	return free, err
+}
+
+func (st *statement) entry(c *creation) *externalTable {
+	return &externalTable{Name: c.name, Database: c.database, Location: c.path, Created: st.now.UnixMilli()}
+}
+
+// confirmName gives a new temporary table its name in the session, and tells of an external one that has lost its name: while one
+// CREATE is at work another one of another location cannot know it from one that has died.
+func (st *statement) confirmName(c *creation) error {
 	if c.s.Temporary {
 		st.session.keepTemporary(c.target)
 		return nil
 	}
-	if !c.external || c.database == "" || c.known {
+	if !c.external || c.database == "" {
 		return nil
 	}
-	err := st.session.engine.catalog.putExternal(st.ctx, &externalTable{Name: c.name, Database: c.database, Location: c.path, Created: st.now.UnixMilli()}, false)
+	if now, err := st.session.engine.catalog.externalEntry(st.ctx, c.database, c.name); err == nil && now != nil && now.Location != c.path {
+		return at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the name %s was given to another table meanwhile, and this one lies in %s without a name", c.target.shown(), c.path), c.s.Name)
+	}
+	return nil
+}
+
+// register gives a table that was found at an external location its name in the catalog.
+func (st *statement) register(c *creation) error {
+	if !c.external || c.database == "" || c.known || c.s.Temporary {
+		return nil
+	}
+	err := st.session.engine.catalog.putExternal(st.ctx, st.entry(c), false)
 	if errors.Is(err, store.ErrExists) {
 		return at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the table %s was made by another session meanwhile", c.target.shown()), c.s.Name)
 	}
@@ -408,25 +468,13 @@ func (st *statement) createLike(c *creation) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := st.claim(c); err != nil {
-		return nil, err
-	}
-	tx, err := txn.Create(st.ctx, c.log, st.transactionOptions())
-	if err != nil {
-		return nil, err
-	}
-	_, err = st.finish(tx, func(tx *txn.Transaction) (*txn.Operation, error) {
+	return &Result{}, st.createBy(c, func(tx *txn.Transaction) (*txn.Operation, error) {
 		made, err := ddl.Like(state(source), ddl.CreateSpec{Table: c.target.shown(), Properties: properties, External: c.external}, st.env())
 		if err != nil {
 			return nil, err
 		}
 		return &made.Operation, st.stage(tx, made)
 	})
-	if err != nil {
-		st.unclaim(c)
-		return nil, withTable(err, c.target)
-	}
-	return &Result{}, st.register(c)
 }
 
 // snapshotOf is the version that the statement reads of a target that must be a Delta table.

@@ -13,6 +13,7 @@ import (
 func TestConcurrentCreators(t *testing.T) {
 	root := t.TempDir()
 	engines := []*Engine{openEngine(t, Options{Catalog: root}), openEngine(t, Options{Catalog: root})}
+	want(t, openSession(t, engines[0], SessionOptions{}), "CREATE TABLE source (id INT)")
 	for k, form := range []struct {
 		sql   string
 		fails protocol.Class // of those that come later; "": they succeed
@@ -20,6 +21,10 @@ func TestConcurrentCreators(t *testing.T) {
 	}{
 		{"CREATE TABLE IF NOT EXISTS %s (id INT)", "", 0},
 		{"CREATE TABLE IF NOT EXISTS %s AS SELECT 1 AS id", "", 1},
+		{"CREATE TABLE IF NOT EXISTS %s SHALLOW CLONE source", "", 0},
+		{"CREATE TABLE %s SHALLOW CLONE source", "DELTA_TABLE_ALREADY_EXISTS", 0},
+		{"CREATE TABLE %s (id INT) LOCATION '" + t.TempDir() + "/t'", "TABLE_OR_VIEW_ALREADY_EXISTS", 0},
+		{"CREATE TABLE IF NOT EXISTS %s LOCATION '" + t.TempDir() + "/t' AS SELECT 1 AS id", "", 1},
 		{"CREATE TABLE %s (id INT)", "TABLE_OR_VIEW_ALREADY_EXISTS", 0},
 		{"CREATE TABLE %s AS SELECT 1 AS id", "TABLE_OR_VIEW_ALREADY_EXISTS", 1},
 	} {
@@ -45,6 +50,28 @@ func TestConcurrentCreators(t *testing.T) {
 		}
 		s := openSession(t, engines[0], SessionOptions{})
 		want(t, s, "SELECT count(*) FROM "+name, fmt.Sprintf("[%d]", form.rows))
+	}
+}
+
+// A name that a CREATE reserved and left stands for nothing, and the next CREATE takes it.
+func TestReservedName(t *testing.T) {
+	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
+	left := t.TempDir() + "/left"
+	if err := s.engine.catalog.putExternal(t.Context(), &externalTable{Name: "T", Database: "default", Location: left, Reserved: true}, false); err != nil {
+		t.Fatal(err)
+	}
+	want(t, s, "SHOW TABLES")
+	refuse(t, s, "SELECT * FROM t", "DELTA_TABLE_NOT_FOUND")
+	want(t, s, "DROP TABLE IF EXISTS t")
+	want(t, s, "CREATE TABLE t (id INT) LOCATION '"+t.TempDir()+"/t'")
+	want(t, s, "SHOW TABLES", `["default","t",false]`)
+	want(t, s, "INSERT INTO t VALUES (1)")
+	want(t, s, "SELECT * FROM t", "[1]")
+	want(t, s, "DROP TABLE t")
+	refuse(t, s, "CREATE TABLE t LOCATION '"+left+"' AS SELECT CAST(raise_error('no') AS INT) AS id", "USER_RAISED_EXCEPTION")
+	want(t, s, "SHOW TABLES")
+	if t2, err := s.engine.catalog.externalEntry(t.Context(), "default", "t"); err != nil || t2 != nil {
+		t.Errorf("a CREATE that failed leaves the name: %v, %v", t2, err)
 	}
 }
 

@@ -41,7 +41,7 @@ type testTable struct {
 var features = protocol.Protocol{
 	MinReaderVersion: 3, MinWriterVersion: 7,
 	ReaderFeatures: []string{"columnMapping", "timestampNtz", "variantType", "variantShredding", "deletionVectors"},
-	WriterFeatures: []string{"columnMapping", "timestampNtz", "variantType", "variantShredding", "deletionVectors", "rowTracking", "domainMetadata", "changeDataFeed", "appendOnly"},
+	WriterFeatures: []string{"columnMapping", "timestampNtz", "variantType", "variantShredding", "deletionVectors", "rowTracking", "domainMetadata", "changeDataFeed", "appendOnly", "identityColumns"},
 }
 
 // newTable makes a table without rows: fields are those of the schema, in JSON.
