@@ -5,7 +5,6 @@ import (
 	"compress/bzip2"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -224,64 +223,6 @@ func (o *copyOptions) value(f textField) []byte {
 	return f.text
 }
 
-// inferences are the types that inferSchema looks for, the narrowest first, with what a text must look like. Points in time stay
-// texts, which are read in the session's time zone when they are stored.
-var inferences = []struct {
-	kind    protocol.Kind
-	pattern string
-}{
-	{protocol.KindInteger, `[+-]?[0-9]+`},
-	{protocol.KindLong, `[+-]?[0-9]+`},
-	{protocol.KindDouble, `[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|NaN|[+-]?Infinity`},
-	{protocol.KindDate, `[0-9]{4}-[0-9]{2}-[0-9]{2}`},
-	{protocol.KindBoolean, `(?i)true|false`},
-}
-
-// inferTypes gives text columns the narrowest type that holds all their values.
-func (st *statement) inferTypes(table *bind.SQLTable) error {
-	if len(table.Columns) == 0 {
-		return nil
-	}
-	var items []string
-	for _, c := range table.Columns {
-		name := duck.QuoteIdentifier(c.Out)
-		items = append(items, "count("+name+")")
-		for _, i := range inferences {
-			of := expr.DuckType(protocol.DataType{Kind: i.kind})
-			items = append(items, fmt.Sprintf("count(*) FILTER (regexp_full_match(%s, %s) AND TRY_CAST(%s AS %s) IS NOT NULL)", name, duck.QuoteString(i.pattern), name, of))
-		}
-	}
-	instance, err := st.session.engine.duck()
-	if err != nil {
-		return err
-	}
-	stream, err := instance.Query(st.ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+table.SQL)
-	if err != nil {
-		return translate(err, "")
-	}
-	defer stream.Close()
-	batch, err := stream.Next(st.ctx)
-	if err != nil {
-		return translate(err, "")
-	}
-	outer := make([]string, len(table.Columns))
-	for k := range table.Columns {
-		c := &table.Columns[k]
-		at := k * (1 + len(inferences))
-		outer[k] = duck.QuoteIdentifier(c.Out)
-		all := batch.Vector(at).Int64(0)
-		for i, inferred := range inferences {
-			if all > 0 && batch.Vector(at+1+i).Int64(0) == all {
-				c.Type.Kind = inferred.kind
-				outer[k] = "CAST(" + outer[k] + " AS " + expr.DuckType(c.Type) + ") AS " + outer[k]
-				break
-			}
-		}
-	}
-	table.SQL = "(SELECT " + strings.Join(outer, ", ") + " FROM " + table.SQL + ")"
-	return nil
-}
-
 // fileSource reads JSON or Parquet files by DuckDB. Their columns are those of all files; where a file has not got one, it is NULL.
 func (st *statement) fileSource(files []copyFile, o *copyOptions, target protocol.DataType) (*copySource, error) {
 	source := &copySource{files: files}
@@ -429,91 +370,4 @@ func targetType(schema protocol.DataType, name string) protocol.DataType {
 		return schema.Fields[at].Type
 	}
 	return protocol.DataType{}
-}
-
-// variantMark stands for a variant in what jsonType gives: DuckDB reads it as JSON and casts that.
-const variantMark = "\x00variant"
-
-// jsonType is the type as which a JSON value is read. JSON has no dates or times: what DuckDB takes for one stays a text, and is
-// converted when it is stored. Objects become maps, and anything a variant, where the table's column is one; numbers
-// for a decimal are read as their texts.
-func jsonType(found duck.Type, to protocol.DataType) string {
-	switch to.Kind {
-	case protocol.KindVariant:
-		return variantMark
-	case protocol.KindMap:
-		if found.Kind == duck.KindStruct {
-			return "MAP(VARCHAR, " + jsonType(memberOf(found), *to.Value) + ")"
-		}
-	case protocol.KindDecimal:
-		if found.Kind == duck.KindDouble {
-			return "VARCHAR" // the shortest text that means the number, see exactNumber
-		}
-	}
-	switch found.Kind {
-	case duck.KindStruct:
-		members := make([]string, len(found.Names))
-		for i, name := range found.Names {
-			members[i] = duck.QuoteIdentifier(name) + " " + jsonType(found.Children[i], targetType(to, name))
-		}
-		return "STRUCT(" + strings.Join(members, ", ") + ")"
-	case duck.KindList:
-		element := protocol.DataType{}
-		if to.Kind == protocol.KindArray {
-			element = *to.Element
-		}
-		return jsonType(found.Children[0], element) + "[]"
-	case duck.KindBoolean, duck.KindBigInt, duck.KindUBigInt, duck.KindHugeInt, duck.KindDouble:
-		return found.String()
-	}
-	return "VARCHAR"
-}
-
-// exactNumber is the text of a JSON number with a fraction that goes to a decimal. DuckDB has read it as a double, which holds
-// 15 digits: a longer one may have lost some, and is refused.
-func exactNumber(column string) string {
-	const longer = "regexp_matches({0}, '[.eE]') AND length(ltrim(regexp_replace(regexp_replace({0}, '[eE].*$', ''), '[^0-9]', '', 'g'), '0')) > 15"
-	const template = "CASE WHEN " + longer + " THEN error('[NUMERIC_VALUE_OUT_OF_RANGE] a JSON number of more than 15 digits, about ' || {0} || ', cannot be read exactly as a decimal: write it as a string') ELSE {0} END"
-	return strings.ReplaceAll(template, "{0}", duck.QuoteIdentifier(column))
-}
-
-// numbersToDecimals tells whether some number with a fraction inside a JSON value goes to a decimal.
-func numbersToDecimals(found duck.Type, to protocol.DataType) bool {
-	switch {
-	case to.Kind == protocol.KindDecimal:
-		return found.Kind == duck.KindDouble
-	case to.Kind == protocol.KindArray && found.Kind == duck.KindList:
-		return numbersToDecimals(found.Children[0], *to.Element)
-	case to.Kind == protocol.KindMap && found.Kind == duck.KindStruct:
-		return numbersToDecimals(memberOf(found), *to.Value)
-	case to.Kind == protocol.KindStruct && found.Kind == duck.KindStruct:
-		for i, name := range found.Names {
-			if numbersToDecimals(found.Children[i], targetType(to, name)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// exactNested is a nested JSON value some number of which goes to a decimal, with the same check as exactNumber: no text in it may look
-// like a number of more than 15 digits and a point. A string that only looks so is refused with it, which its hint says.
-func exactNested(column string) string {
-	var forms []string
-	for whole := 1; whole <= 15; whole++ {
-		forms = append(forms, fmt.Sprintf(`[0-9]{%d}\.[0-9]{%d,}`, whole, 16-whole))
-	}
-	pattern := `"-?(?:` + strings.Join(forms, "|") + `|[0-9]{16,}\.[0-9]+)(?:[eE][-+]?[0-9]+)?"`
-	const template = "CASE WHEN regexp_matches(CAST(to_json({0}) AS VARCHAR), {1}) THEN error('[NUMERIC_VALUE_OUT_OF_RANGE] a JSON number of more than 15 digits inside the column cannot be read exactly as a decimal: write it as a string without its point, or load the column as a variant') ELSE {0} END"
-	return strings.NewReplacer("{0}", duck.QuoteIdentifier(column), "{1}", duck.QuoteString(pattern)).Replace(template)
-}
-
-// memberOf is the type of a struct's members where they agree.
-func memberOf(t duck.Type) duck.Type {
-	for _, child := range t.Children[1:] {
-		if child.String() != t.Children[0].String() {
-			return duck.Type{Kind: duck.KindVarchar}
-		}
-	}
-	return t.Children[0]
 }
