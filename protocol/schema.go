@@ -329,3 +329,26 @@ func appendBool(dst []byte, b bool) []byte {
 	}
 	return append(dst, "false"...)
 }
+
+// AsNullable is the type with everything inside it nullable, and with no metadata of members but their comments: what a column made
+// from a query has.
+func (t DataType) AsNullable() DataType {
+	switch t.Kind {
+	case KindArray:
+		element := t.Element.AsNullable()
+		t.Element, t.ContainsNull = &element, true
+	case KindMap:
+		key, value := t.Key.AsNullable(), t.Value.AsNullable()
+		t.Key, t.Value, t.ValueContainsNull = &key, &value, true
+	case KindStruct:
+		fields := make([]Field, len(t.Fields))
+		for i, f := range t.Fields {
+			fields[i] = Field{Name: f.Name, Type: f.Type.AsNullable(), Nullable: true}
+			if comment, ok := f.Metadata.Comment(); ok {
+				fields[i].Metadata = fields[i].Metadata.WithComment(comment)
+			}
+		}
+		t.Fields = fields
+	}
+	return t
+}

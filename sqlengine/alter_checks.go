@@ -21,7 +21,7 @@ func (st *statement) checkRows(tx *txn.Transaction, t target, checks []ddl.Check
 	if err != nil {
 		return err
 	}
-	st.pins[t.path+"\x00"+momentKey(nil)] = view
+	st.pin(t.path, view)
 	for _, check := range checks {
 		tx.ReadAll()
 		if view.Files().Len() == 0 {

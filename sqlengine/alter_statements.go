@@ -111,7 +111,7 @@ func (st *statement) backfill(tx *txn.Transaction, t target, old *protocol.Table
 	if len(columns) == 0 {
 		return nil
 	}
-	st.pins[t.path+"\x00"+momentKey(nil)] = view
+	st.pin(t.path, view)
 	set := make([]string, len(columns))
 	for i, name := range columns {
 		set[i] = quotedPath(ddl.Path{name}) + " = DEFAULT"

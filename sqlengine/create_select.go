@@ -15,35 +15,13 @@ func (st *statement) selectInsertion(s *parse.CreateTable) (*insertion, error) {
 	}
 	schema := protocol.DataType{Kind: protocol.KindStruct}
 	for i, c := range bound.Columns {
-		field := protocol.Field{Name: protocol.LogicalName(c.Name), Type: nullable(c.Type), Nullable: true}
+		field := protocol.Field{Name: protocol.LogicalName(c.Name), Type: c.Type.AsNullable(), Nullable: true}
 		if comment, ok := commentOf(bound, i); ok {
 			field.Metadata = field.Metadata.WithComment(comment)
 		}
 		schema.Fields = append(schema.Fields, field)
 	}
 	return &insertion{query: bound, schema: schema}, nil
-}
-
-// nullable is a type whose parts may all be NULL and carry no metadata.
-func nullable(t protocol.DataType) protocol.DataType {
-	switch t.Kind {
-	case protocol.KindArray:
-		element := nullable(*t.Element)
-		t.Element, t.ContainsNull = &element, true
-	case protocol.KindMap:
-		key, value := nullable(*t.Key), nullable(*t.Value)
-		t.Key, t.Value, t.ValueContainsNull = &key, &value, true
-	case protocol.KindStruct:
-		fields := make([]protocol.Field, len(t.Fields))
-		for i, f := range t.Fields {
-			fields[i] = protocol.Field{Name: f.Name, Type: nullable(f.Type), Nullable: true}
-			if comment, ok := f.Metadata.Comment(); ok {
-				fields[i].Metadata = fields[i].Metadata.WithComment(comment)
-			}
-		}
-		t.Fields = fields
-	}
-	return t
 }
 
 // commentOf is the comment of the table's column that column i of a query is, unchanged.

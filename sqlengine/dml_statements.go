@@ -157,7 +157,7 @@ func (st *statement) merge(s *parse.Merge) (*Result, error) {
 			if into, err = st.evolved(tx, t, incoming); err != nil {
 				return nil, err
 			}
-			st.pins[t.path+"\x00"+momentKey(nil)] = into.Source.(*tableSource).snapshot
+			st.pin(t.path, into.Source.(*tableSource).snapshot)
 		}
 		c, err := change.Merge(st.ctx, s, into, st.changeOptions())
 		if err != nil {
@@ -305,7 +305,7 @@ func (st *statement) applyOnce(tx *txn.Transaction, c *change.Changes) (*rewrite
 // changedView is the snapshot whose rows a change names by file and place: the one that its scan of the changed table reads. With
 // deltasql_as_of that would be an older version, whose places mean other rows in the newest.
 func (st *statement) changedView(tx *txn.Transaction, c *change.Changes) (*log.Snapshot, error) {
-	view, ok := st.pins[st.changing.path+"\x00"+momentKey(nil)]
+	view, ok := st.pins[pinKey(st.changing.path, nil)]
 	if !ok {
 		var err error
 		if view, err = tx.View(); err != nil {

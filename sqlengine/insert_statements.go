@@ -201,7 +201,7 @@ func (st *statement) bindInsert(tx *txn.Transaction, t target, s *parse.Insert) 
 		return nil, nil, err
 	}
 	// What is taken away is of the table as it will be, while the new rows' source has read it as it was.
-	st.pins[t.path+"\x00"+momentKey(nil)] = into.Source.(*tableSource).snapshot
+	st.pin(t.path, into.Source.(*tableSource).snapshot)
 	return &insertion{query: plan.Query, done: plan.Done, identity: plan.Identity}, plan, nil
 }
 
@@ -211,7 +211,7 @@ func (st *statement) changed(tx *txn.Transaction, t target) change.Table {
 	if t.name != "" {
 		name = []string{t.database, t.name}
 	}
-	return change.Table{Name: name, Config: st.reserved.config(tx.Config()), Source: newTableSource(t, st.pins[t.path+"\x00"+momentKey(nil)], true)}
+	return change.Table{Name: name, Config: st.reserved.config(tx.Config()), Source: newTableSource(t, st.pins[pinKey(t.path, nil)], true)}
 }
 
 // evolved gives the table the columns that incoming rows bring, and is then what changed is: the table and its snapshot as they will be,

@@ -333,7 +333,7 @@ func (st *statement) partitionFiles(t target, table *log.Table, snapshot *log.Sn
 	refuse := func(name string) *protocol.Error {
 		return protocol.NewError("DELTA_NON_PARTITION_COLUMN_REFERENCE", "the condition is about %s; only partition columns may stand there: [%s]", name, strings.Join(partitions, ", ")).At(pos.Line, pos.Column)
 	}
-	st.pins[t.path+"\x00"+momentKey(nil)] = snapshot
+	st.pin(t.path, snapshot)
 	tx, err := txn.Begin(st.ctx, table, snapshot, st.transactionOptions())
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (st *statement) snapshot(ctx context.Context, t target, asOf *bind.AsOf) (*
 			return nil, err
 		}
 	}
-	key := t.path + "\x00" + momentKey(moment)
+	key := pinKey(t.path, moment)
 	if pinned, ok := st.pins[key]; ok {
 		return pinned, nil
 	}
@@ -50,14 +50,19 @@ func (st *statement) snapshot(ctx context.Context, t target, asOf *bind.AsOf) (*
 // warningLog is the number of warnings about a log that breaks rules without being unreadable (MySQL: unknown error).
 const warningLog = 1105
 
-func momentKey(moment *bind.AsOf) string {
+// pin makes a snapshot the one that this statement reads of the table at the path.
+func (st *statement) pin(path string, s *log.Snapshot) { st.pins[pinKey(path, nil)] = s }
+
+// pinKey is a table at a moment; nil is the latest.
+func pinKey(path string, moment *bind.AsOf) string {
+	path += "\x00"
 	switch {
 	case moment == nil:
-		return "latest"
+		return path + "latest"
 	case moment.Version != nil:
-		return "v" + strconv.FormatInt(*moment.Version, 10)
+		return path + "v" + strconv.FormatInt(*moment.Version, 10)
 	default:
-		return "t" + strconv.FormatInt(*moment.Timestamp, 10)
+		return path + "t" + strconv.FormatInt(*moment.Timestamp, 10)
 	}
 }
 

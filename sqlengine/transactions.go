@@ -300,7 +300,7 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 		open.tx, open.target = tx, t
 		open.depend()
 	}
-	st.pins[t.path+"\x00"+momentKey(nil)] = read
+	st.pin(t.path, read)
 	before := open.tx.Savepoint()
 	st.tx, st.changing = open.tx, t
 	whole := false

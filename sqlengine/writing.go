@@ -93,7 +93,7 @@ func (st *statement) changeOnce(t target, table *log.Table, do work) (txn.Commit
 	if err != nil {
 		return txn.Committed{}, err
 	}
-	st.pins[t.path+"\x00"+momentKey(nil)] = read
+	st.pin(t.path, read)
 	st.changing = t
 	return st.finish(tx, do)
 }

@@ -86,7 +86,7 @@ func (b *binding) incoming(columns []expr.OutputColumn, targets []int) protocol.
 		case i < len(targets):
 			at = targets[i]
 		}
-		f := protocol.Field{Name: protocol.LogicalName(c.Name), Type: loosened(c.Type), Nullable: true}
+		f := protocol.Field{Name: protocol.LogicalName(c.Name), Type: c.Type.AsNullable(), Nullable: true}
 		if at >= 0 {
 			f = b.schema.Fields[at]
 			f.Type = merged(f.Type, c.Type, targets == nil, widens)
@@ -106,7 +106,7 @@ func (b *binding) widens() bool {
 func merged(table, source protocol.DataType, byName, widens bool) protocol.DataType {
 	switch {
 	case table.Kind == protocol.KindVoid:
-		return loosened(source)
+		return source.AsNullable()
 	case table.Kind != source.Kind:
 		if widens && widened(source, table) {
 			return source
@@ -132,7 +132,7 @@ func merged(table, source protocol.DataType, byName, widens bool) protocol.DataT
 				at = table.Lookup(string(f.Name))
 			}
 			if at < 0 || at >= len(table.Fields) {
-				fields = append(fields, protocol.Field{Name: f.Name, Type: loosened(f.Type), Nullable: true})
+				fields = append(fields, protocol.Field{Name: f.Name, Type: f.Type.AsNullable(), Nullable: true})
 				continue
 			}
 			fields[at].Type = merged(fields[at].Type, f.Type, byName, widens)
@@ -140,25 +140,6 @@ func merged(table, source protocol.DataType, byName, widens bool) protocol.DataT
 		table.Fields = fields
 	}
 	return table
-}
-
-// loosened is a type as a new column has it: everything inside may be NULL.
-func loosened(t protocol.DataType) protocol.DataType {
-	switch t.Kind {
-	case protocol.KindArray:
-		element := loosened(*t.Element)
-		t.Element, t.ContainsNull = &element, true
-	case protocol.KindMap:
-		key, value := loosened(*t.Key), loosened(*t.Value)
-		t.Key, t.Value, t.ValueContainsNull = &key, &value, true
-	case protocol.KindStruct:
-		fields := make([]protocol.Field, len(t.Fields))
-		for i, f := range t.Fields {
-			fields[i] = protocol.Field{Name: f.Name, Type: loosened(f.Type), Nullable: true}
-		}
-		t.Fields = fields
-	}
-	return t
 }
 
 // widened tells whether a column of type from may become to (protocol, "Type Widening").

@@ -69,6 +69,28 @@ func codecOf(config *protocol.TableConfig) (codec, error) {
 	return c, nil
 }
 
+// bloomOptions are those of COPY for Bloom filters, by Parquet's own names of the properties, which Spark obeys as well. DuckDB writes
+// filters of the columns that it stores by dictionary unless it is told not to; it cannot choose columns, so that the forms of a
+// single column (name#column) have no effect.
+func bloomOptions(config *protocol.TableConfig) ([]string, error) {
+	const enabled, ratio = "parquet.bloom.filter.enabled", "parquet.bloom.filter.fpp"
+	if _, set := config.LookupProperty(enabled); set {
+		on, err := config.BoolProperty(enabled)
+		if err != nil || !on {
+			return []string{"WRITE_BLOOM_FILTER false"}, err
+		}
+	}
+	text, set := config.LookupProperty(ratio)
+	if !set {
+		return nil, nil
+	}
+	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(value > 0 && value < 1) {
+		return nil, protocol.NewError("DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED", "the table property %s is %q; it must be a number between 0 and 1", ratio, text)
+	}
+	return []string{"BLOOM_FILTER_FALSE_POSITIVE_RATIO " + strconv.FormatFloat(value, 'f', -1, 64)}, nil
+}
+
 // stagingFolder is where files are written before they have their names: in the table's folder, so that a rename places them, and
 // under a name that is not hidden, so that VACUUM finds what a crash leaves there.
 type stagingFolder struct {

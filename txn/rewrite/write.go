@@ -132,6 +132,7 @@ type writer struct {
 	partitions []partitionKey
 	encoder    *stats.Encoder
 	codec      codec
+	bloom      []string // options of COPY
 	staging    stagingFolder
 	target     int64
 }
@@ -153,6 +154,9 @@ func newWriter(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows
 		return nil, err
 	}
 	if w.codec, err = codecOf(w.config); err != nil {
+		return nil, err
+	}
+	if w.bloom, err = bloomOptions(w.config); err != nil {
 		return nil, err
 	}
 	if w.target, err = targetFileBytes(w.config, o.TargetFileBytes); err != nil {
@@ -195,7 +199,7 @@ func (w *writer) copyOptions() []string {
 	if version := w.config.Property("delta.parquet.format.version"); strings.HasPrefix(version, "2.") {
 		options = append(options, "PARQUET_VERSION V2")
 	}
-	options = append(options, w.layout.options()...)
+	options = append(append(options, w.bloom...), w.layout.options()...)
 	if len(w.partitions) > 0 {
 		var names []string
 		for _, key := range w.partitions {

@@ -296,6 +296,26 @@ func TestIcebergFieldIDs(t *testing.T) {
 	}
 }
 
+func TestBloomFilters(t *testing.T) {
+	in := openInstance(t)
+	const filters = `SELECT CAST(count(bloom_filter_offset) AS VARCHAR), CAST(coalesce(max(bloom_filter_length), 0) AS VARCHAR) FROM parquet_metadata($1)`
+	var lengths []string
+	for _, properties := range []map[string]string{nil, {"parquet.bloom.filter.fpp": "0.0001"}, {"parquet.bloom.filter.enabled": "false"}} {
+		tt := newTable(t, in, field("v", `"string"`), nil, properties)
+		tt.write("SELECT (i % 500)::VARCHAR AS c0 FROM range(20000) t(i)")
+		lengths = append(lengths, rows(t, in, filters, tt.dir+"/*.parquet")...)
+	}
+	if !strings.HasPrefix(lengths[0], "1|") || !strings.HasPrefix(lengths[1], "1|") || lengths[1] == lengths[0] || lengths[2] != "0|0" {
+		t.Errorf("filters and their sizes: %q", lengths)
+	}
+	for name, value := range map[string]string{"parquet.bloom.filter.fpp": "2", "parquet.bloom.filter.enabled": "perhaps"} {
+		tt := newTable(t, in, field("v", `"string"`), nil, map[string]string{name: value})
+		if _, err := tt.tryWrite(context.Background(), Rows{SQL: "SELECT 'x' AS c0"}, Options{DataChange: true}); protocol.ClassOf(err) != "DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED" {
+			t.Errorf("%s %s: %v", name, value, err)
+		}
+	}
+}
+
 func TestRowIDsAndIdentity(t *testing.T) {
 	identity := `{"name":"id","type":"long","nullable":false,"metadata":{"delta.identity.start":1,"delta.identity.step":1,"delta.identity.allowExplicitInsert":false}}`
 	tt := newTable(t, openInstance(t), identity, nil, map[string]string{
