@@ -181,7 +181,11 @@ func clusteringDomain(config *protocol.TableConfig, columns []Path) (protocol.Do
 		leaf := named(all, column)
 		if leaf == nil {
 			if at, err := find(&config.Schema, column); err == nil {
-				return fail("DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED", "a table cannot be clustered by %s: %s has no order that statistics keep", column, at.dataType())
+				err := protocol.NewError("DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED", "a table cannot be clustered by %s: %s has no order that statistics keep", column, at.dataType())
+				if at.dataType().Kind == protocol.KindFile {
+					err.WithHint("cluster by a part of it, such as %s.uri", column)
+				}
+				return protocol.DomainMetadata{}, err
 			}
 			return fail("DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "there is no column %s to cluster by", column)
 		}

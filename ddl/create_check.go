@@ -87,7 +87,11 @@ func checkPartitionColumns(spec CreateSpec) error {
 		switch f.Type.Kind {
 		case protocol.KindStruct, protocol.KindArray, protocol.KindMap, protocol.KindVariant, protocol.KindFile, protocol.KindGeometry, protocol.KindGeography,
 			protocol.KindVoid, protocol.KindIntervalDayTime, protocol.KindIntervalYearMonth:
-			return protocol.NewError("INVALID_PARTITION_COLUMN_DATA_TYPE", "the column %s cannot be a partition column: its type is %s", name, f.Type)
+			err := protocol.NewError("INVALID_PARTITION_COLUMN_DATA_TYPE", "the column %s cannot be a partition column: its type is %s", name, f.Type)
+			if f.Type.Kind == protocol.KindFile {
+				err.WithHint("partition by a column that is generated from a part of it, such as %s.content_type", name)
+			}
+			return err
 		}
 		if _, identity := f.Metadata.Identity(); identity {
 			return protocol.NewError("DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED", "the identity column %s cannot be a partition column", name)

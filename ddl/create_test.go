@@ -281,7 +281,7 @@ func TestCreateRefused(t *testing.T) {
 		{"a variant's default", CreateSpec{Schema: columns(t, "v variant", defaulted("v", "1"))}, "INVALID_DEFAULT_VALUE.DATA_TYPE"},
 		{"an interval", CreateSpec{Schema: columns(t, "a int, i interval year to month")}, "DELTA_UNSUPPORTED_DATA_TYPES"},
 		{"an interval in a map", CreateSpec{Schema: columns(t, "a int, i map<string,interval day to second>")}, "DELTA_UNSUPPORTED_DATA_TYPES"},
-		{"a file", CreateSpec{Schema: columns(t, "a int, f file")}, "DELTA_UNSUPPORTED_DATA_TYPES"},
+		{"a file as a key", CreateSpec{Schema: columns(t, "a int, f map<file,int>")}, "DELTA_UNSUPPORTED_DATA_TYPES"},
 		{"a collation", CreateSpec{Schema: columns(t, "s string", func(s *protocol.DataType) { s.Fields[0].Type.Collation = "ICU.de" })}, "DELTASQL_UNSUPPORTED_FEATURE"},
 		{"change feed's names", CreateSpec{Schema: columns(t, "id int, _change_type string"), Properties: props{"delta.enableChangeDataFeed": "true"}}, "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"},
 		{"unknown property", CreateSpec{Properties: props{"delta.noSuchThing": "1"}}, "DELTA_UNKNOWN_CONFIGURATION"},

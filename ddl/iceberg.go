@@ -49,7 +49,7 @@ func (u *update) universalFormat() error {
 		if isOn(u.config, propVectors) {
 			return fail("HUDI_DELETE_VECTORS_NOT_SUPPORTED", "deletion vectors must be off (%s)", propVectors)
 		}
-		for _, kind := range []protocol.Kind{protocol.KindVoid, protocol.KindByte, protocol.KindShort, protocol.KindTimestampNTZ, protocol.KindGeometry, protocol.KindGeography} {
+		for _, kind := range []protocol.Kind{protocol.KindVoid, protocol.KindByte, protocol.KindShort, protocol.KindTimestampNTZ, protocol.KindGeometry, protocol.KindGeography, protocol.KindFile} {
 			if u.schema.Holds(kind) {
 				return fail("HUDI_UNSUPPORTED_DATA_TYPE", "the schema has the type %s", protocol.DataType{Kind: kind})
 			}

@@ -131,11 +131,14 @@ func (u *update) checkTypes(config *protocol.TableConfig) error {
 		for t.Kind == protocol.KindArray {
 			t = t.Element
 		}
-		for _, kind := range []protocol.Kind{protocol.KindIntervalYearMonth, protocol.KindIntervalDayTime, protocol.KindGeometry, protocol.KindGeography, protocol.KindFile} {
+		for _, kind := range []protocol.Kind{protocol.KindIntervalYearMonth, protocol.KindIntervalDayTime, protocol.KindGeometry, protocol.KindGeography} {
 			inside := t.Kind == kind || t.Kind == protocol.KindMap && (t.Key.Holds(kind) || t.Value.Holds(kind))
 			if inside && (u.old == nil || !u.old.Config.Schema.Holds(kind)) {
 				bad = append(bad, path.String()+": "+f.Type.String())
 			}
+		}
+		if keysHold(t, protocol.KindFile) {
+			bad = append(bad, path.String()+": "+f.Type.String()+" (a file cannot be a map's key)")
 		}
 		return nil
 	})
@@ -143,6 +146,17 @@ func (u *update) checkTypes(config *protocol.TableConfig) error {
 		return protocol.NewError("DELTA_UNSUPPORTED_DATA_TYPES", "these columns have types that a table cannot have: %s", strings.Join(bad, ", "))
 	}
 	return nil
+}
+
+// keysHold says that a map has keys of a kind; members of structs are looked at on their own.
+func keysHold(t *protocol.DataType, kind protocol.Kind) bool {
+	switch t.Kind {
+	case protocol.KindArray:
+		return keysHold(t.Element, kind)
+	case protocol.KindMap:
+		return t.Key.Holds(kind) || keysHold(t.Value, kind)
+	}
+	return false
 }
 
 // checkManifests: a symlink manifest lists whole files and cannot say which of their rows are deleted.
@@ -238,14 +252,17 @@ func (u *update) checkStatsColumns(partitionColumns []string) error {
 		}
 		f := existingField(&u.schema, path)
 		if f == nil {
+			f = fileLeaf(&u.schema, path)
+		}
+		if f == nil {
 			return protocol.NewError("DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "%s names the column %s, which is not in the schema", propStatsColumns, name).
 				WithHint("the columns are %s", strings.Join(fieldNames(&u.schema), ", "))
 		}
-		if len(path) == 1 && f.Type.Kind != protocol.KindStruct && !bounded(f.Type) {
+		if len(path) == 1 && f.Type.Kind != protocol.KindStruct && f.Type.Kind != protocol.KindFile && !bounded(f.Type) {
 			return protocol.NewError("DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE", "%s cannot name the column %s: its type %s has no statistics to skip by", propStatsColumns, name, f.Type)
 		}
 		leaves := []string{strings.ToLower(strings.Join(path, "\x00"))}
-		if f.Type.Kind == protocol.KindStruct {
+		if f.Type.Kind == protocol.KindStruct || f.Type.Kind == protocol.KindFile {
 			leaves = structLeaves(leaves[0], f.Type)
 		}
 		for _, leaf := range leaves {
@@ -258,11 +275,32 @@ func (u *update) checkStatsColumns(partitionColumns []string) error {
 	return nil
 }
 
+// fileLeaf finds a member of a file value that has statistics; nil where the path names none.
+func fileLeaf(schema *protocol.DataType, path Path) *protocol.Field {
+	if len(path) < 2 {
+		return nil
+	}
+	last := len(path) - 1
+	if file := existingField(schema, path[:last]); file == nil || file.Type.Kind != protocol.KindFile {
+		return nil
+	}
+	for _, leaf := range protocol.FileLeaves() {
+		if strings.EqualFold(string(leaf.Name), path[last]) {
+			return &leaf
+		}
+	}
+	return nil
+}
+
 func structLeaves(prefix string, t protocol.DataType) []string {
 	var out []string
-	for _, f := range t.Fields {
+	fields := t.Fields
+	if t.Kind == protocol.KindFile {
+		fields = protocol.FileLeaves()
+	}
+	for _, f := range fields {
 		at := prefix + "\x00" + strings.ToLower(string(f.Name))
-		if f.Type.Kind == protocol.KindStruct {
+		if f.Type.Kind == protocol.KindStruct || f.Type.Kind == protocol.KindFile {
 			out = append(out, structLeaves(at, f.Type)...)
 		} else {
 			out = append(out, at)

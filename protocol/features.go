@@ -79,7 +79,7 @@ var features = []*Feature{
 	{Name: "checkpointProtection", Kind: WriterFeature, Reads: true, Writes: true},
 	{Name: "materializePartitionColumns", Kind: WriterFeature, Active: property("delta.enableMaterializePartitionColumnsFeature"), Auto: true, Duties: fileDuties(func(*TableConfig) bool { return true }, DutyMaterializedPartitions), Reads: true, Writes: true},
 	{Name: "geospatial", Kind: ReaderWriterFeature, Needed: unless("geospatial-dev", holds(KindGeometry, KindGeography))},
-	{Name: "fileType", Kind: ReaderWriterFeature, Needed: holds(KindFile), Reads: true},
+	{Name: "fileType", Kind: ReaderWriterFeature, Needed: holds(KindFile), Reads: true, Writes: true},
 
 	{Name: "typeWidening-preview", Kind: ReaderWriterFeature, Active: property("delta.enableTypeWidening"), Reads: true, Writes: true},
 	{Name: "variantType-preview", Kind: ReaderWriterFeature, Reads: true, Writes: true},

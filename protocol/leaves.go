@@ -14,13 +14,6 @@ type Leaf struct {
 	Type     DataType
 }
 
-// fileLeaves are the members of a file value that have statistics; they are never renamed.
-var fileLeaves = []Field{
-	{Name: "uri", Type: DataType{Kind: KindString}}, {Name: "offset", Type: DataType{Kind: KindLong}},
-	{Name: "size", Type: DataType{Kind: KindLong}}, {Name: "content_type", Type: DataType{Kind: KindString}},
-	{Name: "checksum", Type: DataType{Kind: KindString}},
-}
-
 // Leaves are the leaves of all columns but the partition columns, in schema order.
 func (c *TableConfig) Leaves() []Leaf {
 	var out []Leaf

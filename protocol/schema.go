@@ -225,6 +225,9 @@ func (p *schemaParser) field(depth int) (Field, error) {
 	if collations := f.Metadata.Collations(); len(collations) > 0 {
 		applyCollations(&f.Type, string(f.Name), collations)
 	}
+	if modes := f.Metadata.FileModes(); len(modes) > 0 {
+		applyFileModes(&f.Type, string(f.Name), modes)
+	}
 	return f, nil
 }
 
@@ -303,8 +306,9 @@ func (f *Field) appendJSON(dst []byte) []byte {
 	dst = append(dst, `,"nullable":`...)
 	dst = appendBool(dst, f.Nullable)
 	dst = append(dst, `,"metadata":{`...)
-	keys := make([]string, 0, len(f.Metadata))
-	for k := range f.Metadata {
+	metadata := f.storedMetadata()
+	keys := make([]string, 0, len(metadata))
+	for k := range metadata {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
@@ -314,7 +318,7 @@ func (f *Field) appendJSON(dst []byte) []byte {
 		}
 		dst = append(appendJSONString(dst, k), ':')
 		var compact bytes.Buffer
-		if json.Compact(&compact, f.Metadata[k]) == nil {
+		if json.Compact(&compact, metadata[k]) == nil {
 			dst = append(dst, compact.Bytes()...)
 		} else {
 			dst = append(dst, "null"...)

@@ -168,6 +168,9 @@ func (t DataType) writeName(text *strings.Builder) {
 		}
 	default:
 		text.WriteString(t.primitiveName(simpleNames[:]))
+		if t.Kind == KindFile && (t.Parameter == FileManaged || t.Parameter == FileExternal) {
+			text.WriteString(" " + strings.ToLower(t.Parameter)) // schema JSON has it among the field's metadata
+		}
 		return
 	}
 	text.WriteByte('>')
@@ -254,6 +257,12 @@ func (p *typeTextParser) dataType(depth int) (DataType, bool) {
 	}
 	name := strings.TrimSpace(p.text[start:p.pos])
 	if p.pos == len(p.text) || p.text[p.pos] != '<' {
+		switch strings.ToLower(name) {
+		case "file managed":
+			return DataType{Kind: KindFile, Parameter: FileManaged}, true
+		case "file external":
+			return DataType{Kind: KindFile, Parameter: FileExternal}, true
+		}
 		return parsePrimitive(name)
 	}
 	p.pos++

@@ -8,19 +8,6 @@ import (
 	"deltasql/scan/duck"
 )
 
-// fileMembers are the public members of the file type, in their order (protocol.md 9.2); the private member with the
-// bytes themselves is not part of the value.
-var fileMembers = []struct {
-	name string
-	typ  protocol.DataType
-}{
-	{"uri", protocol.DataType{Kind: protocol.KindString}},
-	{"offset", protocol.DataType{Kind: protocol.KindLong}},
-	{"size", protocol.DataType{Kind: protocol.KindLong}},
-	{"content_type", protocol.DataType{Kind: protocol.KindString}},
-	{"checksum", protocol.DataType{Kind: protocol.KindString}},
-}
-
 var scalarTypes = map[protocol.Kind]string{
 	protocol.KindVoid: `"NULL"`, protocol.KindBoolean: "BOOLEAN", protocol.KindByte: "TINYINT",
 	protocol.KindShort: "SMALLINT", protocol.KindInteger: "INTEGER", protocol.KindLong: "BIGINT",
@@ -78,17 +65,14 @@ type member struct {
 	typ  protocol.DataType
 }
 
-// membersOf are the members of a struct, or of a file value.
+// membersOf are the members of a struct, or of a file value, whose names no column mapping changes.
 func membersOf(t protocol.DataType, mode protocol.MappingMode) []member {
+	fields := t.Fields
 	if t.Kind == protocol.KindFile {
-		list := make([]member, len(fileMembers))
-		for i, m := range fileMembers {
-			list[i] = member{m.name, m.typ}
-		}
-		return list
+		fields, mode = protocol.FileMembers(), protocol.MappingNone
 	}
-	list := make([]member, len(t.Fields))
-	for i, f := range t.Fields {
+	list := make([]member, len(fields))
+	for i, f := range fields {
 		list[i] = member{string(f.PhysicalName(mode)), f.Type}
 	}
 	return list
