@@ -9,6 +9,7 @@
     change   Spark and delta-rs append to copies of them, update, delete, optimize, vacuum and checkpoint them; deltasql reads
              the copies and appends; they read again
     adopt    deltasql appends to copies of tables that Spark wrote and adds a column; Spark reads them
+    evolve   random lives of a table, of evolve.py; Spark and delta-rs read it after each statement
 
 Needs Python alone for itself, and the engines of SHARED/peers. What an engine refuses is listed and not counted; rows that
 differ, and statements of deltasql that fail where they must not, are. Exit status 1 if there is any.
@@ -27,7 +28,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ENGINES = ("duckdb", "delta-rs", "polars", "spark")
 WRITERS = ("delta-rs", "spark")
-STEPS = ("oracle", "make", "read", "change", "adopt")
+STEPS = ("oracle", "make", "read", "change", "adopt", "evolve")
+LIVES, LIFE = 12, 25  # random lives, and the statements of each
 # Rows are compared after each group, and not after each act: reads are most of the time.
 CHANGES = (("append",), ("update", "delete"), ("optimize", "vacuum", "checkpoint"))
 
@@ -248,6 +250,38 @@ def adopt(run: Run, peer: Peer, label: str, source: str, catalog: str) -> None:
         run.compare(f"adopt {label}", outcomes[-1], answer)
 
 
+def evolve_step(run: Run) -> None:
+    failed = 0
+    for engine in (e for e in run.engines if e in WRITERS):
+        with Peer(run, engine) as peer:
+            for seed in range(LIVES):
+                if run.only.search(f"evolve/{seed}"):
+                    failed += evolve(run, peer, seed)
+    print(f"evolve: {failed} statements were refused by deltasql, which is no fault", flush=True)
+
+
+def evolve(run: Run, peer: Peer, seed: int) -> int:
+    """One life: deltasql and the peer read the same rows after each statement, and one that fails changes none."""
+    catalog = os.path.join(run.work, "evolved", peer.engine, str(seed))
+    shutil.rmtree(catalog, ignore_errors=True)
+    os.makedirs(catalog)
+    failed, before = 0, None
+    for number, statement in enumerate(evolving.life(seed, LIFE)):
+        label = f"evolve/{seed} after {number} ({statement[:80]})"
+        done = run.run(catalog, statement)[0]
+        now = run.run(catalog, "SELECT * FROM t")[0]
+        if "error" in done:
+            failed += 1
+            if number == 0 or done["error"].get("class", "").startswith(("INTERNAL", "NO_OUTCOME")):
+                run.say_wrong(label, _error(done))
+            if before is not None and (now.get("columns") != before.get("columns") or not oracle.equal_rows(now.get("rows", []), before.get("rows", []), False)):
+                run.say_wrong(label, f"it failed and changed the table: {_error(done)}")
+        before = now
+        if answer := peer.ask(label, "read", os.path.join(catalog, "default", "t")):
+            run.compare(f"{peer.engine} {label}", now, answer)
+    return failed
+
+
 def loses_partitions(table: str) -> bool:
     """DuckDB's delta 1.5.5 gives NULL for partition columns of a mapped table, of those that Spark wrote as well."""
     metadata = metadata_of(table)
@@ -310,13 +344,14 @@ def main() -> None:
     args.work = args.work or temporary
     os.makedirs(args.work, exist_ok=True)
     sys.path.insert(0, os.path.join(os.path.abspath(args.shared), "oracle"))
-    global check, oracle, tables
+    global check, evolving, oracle, tables
     import check
+    import evolve as evolving
     import oracle
     import tables
 
     run = Run(args)
-    steps = {"oracle": oracle_step, "make": make_step, "read": read_step, "change": change_step, "adopt": adopt_step}
+    steps = {"oracle": oracle_step, "make": make_step, "read": read_step, "change": change_step, "adopt": adopt_step, "evolve": evolve_step}
     for step in STEPS:
         if step in args.steps:
             print(f"== {step}", flush=True)
