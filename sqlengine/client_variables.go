@@ -25,6 +25,7 @@ var clientVariables = []variable{
 	{name: "init_connect", initial: "", fixed: true, help: "no statement runs when a client connects"},
 	{name: "interactive_timeout", initial: "28800", integer: true, check: isSeconds, help: "seconds after which the connection of an idle interactive client ends"},
 	{name: "license", initial: "Apache-2.0", fixed: true, help: "of this program"},
+	{name: "max_error_count", initial: "1024", integer: true, check: isWarningCount, help: "warnings of a statement that are kept for SHOW WARNINGS; all are counted"},
 	{name: "max_execution_time", initial: "0", integer: true, check: isMillis, help: "milliseconds that a statement of a MySQL client may run; 0: as long as the server lets it"},
 	{name: "net_write_timeout", initial: "60", integer: true, check: isSeconds, help: "seconds that a client may take to accept what it is sent"},
 	{name: "performance_schema", initial: "0", integer: true, fixed: true, help: "there is none"},

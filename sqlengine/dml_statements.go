@@ -244,6 +244,7 @@ func (st *statement) apply(tx *txn.Transaction, c *change.Changes) (*rewrite.App
 	applied, err := st.applyOnce(tx, c)
 	if isDecimalOverflow(err) && !st.widens() {
 		st.wide = true // as for queries: once more in 128 bits
+		st.forgetNotes()
 		applied, err = st.applyOnce(tx, c)
 	}
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *Session) Warn(w Warning) {
 func (s *Session) Fail(err *protocol.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.warnings, s.failure = nil, err
+	s.warnings, s.dropped, s.failure = nil, 0, err
 }
 
 // Reset puts a session back to how it started: variables, user variables, temporary views and tables, and warnings go. The current
@@ -100,7 +100,7 @@ func (s *Session) Reset() error {
 	defer s.mu.Unlock()
 	clear(s.views)
 	clear(s.prepared)
-	s.warnings, s.failure, s.inserted = nil, nil, 0
+	s.last, s.warnings, s.dropped, s.failure, s.inserted = nil, nil, 0, nil, 0
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"deltasql/protocol"
 	"deltasql/sqlengine/bind"
@@ -12,11 +13,17 @@ import (
 	"deltasql/sqlengine/parse"
 )
 
+// errNotes is why a condition is not looked into: it would note twice what its query notes.
+var errNotes = errors.New("the value is told of where it is computed")
+
 // foldOnce is fold for conditions, which are asked about once for each scan they reach: results are kept for the statement.
 func (st *statement) foldOnce(ctx context.Context, e expr.Expr) (protocol.Value, error) {
 	text, args, err := duckgen.Expression(e, duckgen.Options{})
 	if err != nil || len(args) > 0 {
 		return st.fold(ctx, e) // it has a subquery over a table
+	}
+	if strings.Contains(text, "delta_note") {
+		return protocol.Value{}, errNotes
 	}
 	if known, ok := st.folded[text]; ok {
 		return known, nil

@@ -45,6 +45,7 @@ func (st *statement) insertRows(tx *txn.Transaction, source *insertion) (inserte
 	written, err := st.writeRows(tx, source)
 	if isDecimalOverflow(err) && !st.widens() {
 		st.wide = true // as for queries: once more in 128 bits
+		st.forgetNotes()
 		written, err = st.writeRows(tx, source)
 	}
 	if err != nil {

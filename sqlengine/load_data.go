@@ -23,9 +23,6 @@ const (
 	warnManyFields = 1262
 )
 
-// maxFieldWarnings bounds the warnings of one LOAD DATA, as MySQL's max_error_count does.
-const maxFieldWarnings = 1024
-
 // loadData is MySQL's LOAD DATA: the rows of a text file, the server's or with LOCAL the client's, become one append.
 func (st *statement) loadData(s *parse.LoadData) (*Result, error) {
 	t, table, err := st.changeTarget(s.Table, "LOAD DATA")
@@ -81,7 +78,7 @@ func (st *statement) loadData(s *parse.LoadData) (*Result, error) {
 		return nil, err
 	}
 	st.session.insertedID(result, nil)
-	result.Info = fmt.Sprintf("Records: %d  Deleted: 0  Skipped: 0  Warnings: %d", result.Affected, len(st.warnings))
+	result.Info = fmt.Sprintf("Records: %d  Deleted: 0  Skipped: 0  Warnings: %d", result.Affected, st.warningCount())
 	return result, nil
 }
 
@@ -250,8 +247,6 @@ func (st *statement) fieldCount(have, want int, row int64, lenient bool) error {
 		return protocol.NewError(class, "%s: %d fields for %d columns and variables", text, have, want).
 			WithHint("LOAD DATA ... IGNORE takes what there is")
 	}
-	if len(st.warnings) < maxFieldWarnings {
-		st.warn(code, "%s", text)
-	}
+	st.warn(code, "%s", text)
 	return nil
 }

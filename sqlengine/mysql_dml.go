@@ -14,12 +14,8 @@ import (
 	"deltasql/txn/rewrite"
 )
 
-// warnDuplicate is the number of the warning about a row that INSERT IGNORE leaves out (ER_DUP_ENTRY), mostWarnings how many of them
-// a statement gives one by one.
-const (
-	warnDuplicate = 1062
-	mostWarnings  = 1024
-)
+// warnDuplicate is the number of the warning about a row that INSERT IGNORE leaves out (ER_DUP_ENTRY).
+const warnDuplicate = 1062
 
 // overKey tells whether an INSERT is one of MySQL's that look at a key.
 func overKey(s *parse.Insert) bool {
@@ -74,11 +70,7 @@ func (st *statement) insertOverKey(s *parse.Insert, tx *txn.Transaction, t targe
 	for i, at := range key {
 		names[i] = string(tx.Config().Schema.Fields[at].Name)
 	}
-	for i := range skipped {
-		if i == mostWarnings-1 && skipped > mostWarnings {
-			st.warn(warnDuplicate, "%d more rows have a duplicate entry for key '%s.PRIMARY'", skipped-i, t.name)
-			break
-		}
+	for range skipped {
 		st.warn(warnDuplicate, "Duplicate entry for key '%s.PRIMARY' (%s)", t.name, strings.Join(names, ", "))
 	}
 	if s.Default || given != 1 {
@@ -91,7 +83,7 @@ func (st *statement) insertOverKey(s *parse.Insert, tx *txn.Transaction, t targe
 				duplicates /= 2
 			}
 		}
-		result.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", given, duplicates, len(st.warnings))
+		result.Info = fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", given, duplicates, st.warningCount())
 	}
 	if !applied.Changed() {
 		return nil, nil
@@ -222,5 +214,5 @@ func (st *statement) tellUpdated(result *Result, applied *rewrite.Applied) {
 		return
 	}
 	result.Affected = applied.Differing
-	result.Info = fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: %d", applied.Updated, applied.Differing, len(st.warnings))
+	result.Info = fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: %d", applied.Updated, applied.Differing, st.warningCount())
 }

@@ -278,7 +278,7 @@ func (st *statement) createDatabaseForMySQL(s *parse.Show) (meta.Table, error) {
 // showCount is SHOW COUNT(*) WARNINGS or ERRORS, under the names that MySQL's clients know.
 func (st *statement) showCount(what string) meta.Table {
 	warnings, errors := st.diagnostics()
-	st.warnings, st.keepsFailure = st.session.Warnings(), true
+	st.keepWarnings()
 	if what == "COUNT ERRORS" {
 		return meta.Counts([]string{"@@session.error_count"}, errors)
 	}
@@ -287,11 +287,17 @@ func (st *statement) showCount(what string) meta.Table {
 
 // diagnostics counts what the statement before left: warnings with errors, and errors alone.
 func (st *statement) diagnostics() (warnings, errors int64) {
-	warnings = int64(len(st.session.Warnings()))
+	warnings = int64(st.session.WarningCount())
 	if st.session.lastFailure() != nil {
 		return warnings + 1, 1
 	}
 	return warnings, 0
+}
+
+// keepWarnings hands on what the statement before left to be shown again.
+func (st *statement) keepWarnings() {
+	st.warnings, st.keepsFailure = st.session.Warnings(), true
+	st.dropped = int64(st.session.WarningCount() - len(st.warnings))
 }
 
 // isNote tells the warnings that MySQL has as notes: what IF EXISTS and IF NOT EXISTS pass over.

@@ -89,6 +89,7 @@ func (st *statement) query(q *parse.Query) (*Result, error) {
 
 // start binds and plans a query and has DuckDB begin with it.
 func (st *statement) start(q *parse.Query) (*plan, *duck.Stream, error) {
+	st.forgetNotes()
 	bound, err := bind.Query(st.ctx, q, st.bindOptions())
 	if err != nil {
 		return nil, nil, err
@@ -196,6 +197,7 @@ func (st *statement) open(ctx context.Context, p *plan) (*duck.Stream, error) {
 		return stream, nil
 	}
 	stream.Close()
+	st.forgetNotes()
 	p.sql = "SELECT " + strings.Join(items, ", ") + "\nFROM (" + p.sql + ")"
 	if stream, err = instance.Query(ctx, p.sql, p.args...); err != nil {
 		return nil, p.diagnose(err)

@@ -46,7 +46,7 @@ func (s *Session) Prepare(ctx context.Context, sql string) (p *Prepared, err err
 		return nil, err
 	}
 	s.mu.Lock()
-	s.warnings, s.failure = nil, nil
+	s.warnings, s.dropped, s.failure = nil, 0, nil
 	s.mu.Unlock()
 	return p, nil
 }

@@ -29,7 +29,7 @@ type Warning struct {
 type Result struct {
 	Columns  []ColumnInfo // nil: the statement has no result set, and Next answers io.EOF
 	Affected int64        // rows changed, for a statement without a result set
-	Warnings []Warning
+	Warnings []Warning    // with those that come up while rows are computed once the result has ended
 	// Found is Affected with the rows that an UPDATE, or ON DUPLICATE KEY UPDATE, found and left as they were; MySQL clients may ask for
 	// this one. 0 for statements that have but one count.
 	Found int64

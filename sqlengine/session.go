@@ -42,9 +42,11 @@ type Session struct {
 	mu       sync.Mutex // guards what follows
 	database string
 	views    map[string]*view // temporary views by lower-case name
-	warnings []Warning        // of the last statement
-	failure  *protocol.Error  // that ended the last statement, nil for none
-	inserted int64            // LAST_INSERT_ID()
+	last     *statement       // whose warnings and failure follow
+	warnings []Warning
+	dropped  int64           // warnings that were not kept
+	failure  *protocol.Error // that ended the last statement, nil for none
+	inserted int64           // LAST_INSERT_ID()
 
 	temporary temporaryTables
 }
@@ -108,7 +110,8 @@ func (s *Session) databaseDropped(mysql bool) {
 	s.setDatabase(defaultDatabase)
 }
 
-// Warnings are those of the last statement that has ended or given its result.
+// Warnings are those of the last statement that has ended or given its result, up to max_error_count of them. A result adds those that come
+// up while its rows are computed when it ends.
 func (s *Session) Warnings() []Warning {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,11 +179,16 @@ func (s *Session) execute(ctx context.Context, read func() (parse.Statement, err
 	if result, err = st.run(parsed); err != nil {
 		return nil, err
 	}
-	result.Warnings = st.warnings
 	if result.next == nil {
 		st.close() // nothing is left to read, so nothing is held
+		result.Warnings = st.warnings
 		return result, nil
 	}
+	result.Warnings = st.warnings
+	result.onClose(func() { // what was noted while rows were computed
+		result.Warnings = st.warnings
+		s.complete(st)
+	})
 	result.onClose(st.close)
 	result.onFailure = func(err error) { s.remember(st, err) }
 	return result, nil
@@ -191,10 +199,26 @@ func (s *Session) remember(st *statement, err error) {
 	failure, _ := err.(*protocol.Error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.warnings = st.warnings
+	s.last, s.warnings, s.dropped = st, st.warnings, st.dropped
 	if failure != nil || !st.keepsFailure {
 		s.failure = failure
 	}
+}
+
+// complete adds the warnings of a statement whose result has ended, unless another statement has run since.
+func (s *Session) complete(st *statement) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == st {
+		s.warnings, s.dropped = st.warnings, st.dropped
+	}
+}
+
+// WarningCount is the number of the last statement's warnings, those that were not kept included.
+func (s *Session) WarningCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.warnings) + int(s.dropped)
 }
 
 func (s *Session) lastFailure() *protocol.Error {

@@ -126,7 +126,7 @@ func (st *statement) showVariables(s *parse.Show) (meta.Table, error) {
 
 // showWarnings answers with the warnings of the statement before and with the error that ended it; SHOW ERRORS with the error.
 func (st *statement) showWarnings(s *parse.Show) (meta.Table, error) {
-	st.warnings, st.keepsFailure = st.session.Warnings(), true
+	st.keepWarnings()
 	var list []meta.Warning
 	if s.What == "WARNINGS" {
 		for _, w := range st.warnings {

@@ -2,13 +2,13 @@ package sqlengine
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"deltasql/protocol"
+	"deltasql/scan/duck"
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
@@ -24,6 +24,8 @@ type statement struct {
 	pins     map[string]*log.Snapshot  // by path and moment (Q1)
 	folded   map[string]protocol.Value // constants by their text
 	warnings []Warning
+	dropped  int64       // warnings beyond max_error_count
+	noting   *duck.Notes // what the statement's functions note, nil where none has anything to note
 	// inspects is set where what the protocol and the metadata say is all that is wanted, so that the table need not be readable.
 	inspects bool
 	// keepsFailure is set for SHOW WARNINGS and SHOW ERRORS, which leave the error before them to be shown again.
@@ -70,10 +72,6 @@ func (st *statement) admit() error {
 	st.admitted = true
 	st.onClose(release)
 	return nil
-}
-
-func (st *statement) warn(code int, format string, args ...any) {
-	st.warnings = append(st.warnings, Warning{code, fmt.Sprintf(format, args...)})
 }
 
 // run does what the statement says.
@@ -186,6 +184,8 @@ func (st *statement) context() *expr.Context {
 		Assign:        st.assign,
 		Param:         st.parameter,
 		Warn:          func(code int, message string) { st.warn(code, "%s", message) },
+
+		Notes: st.notes, ZeroDivisionTold: mode.zeroDivision,
 	}
 }
 

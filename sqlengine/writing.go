@@ -101,6 +101,7 @@ func (st *statement) changeOnce(t target, table *log.Table, do work) (txn.Commit
 // finish does the work and commits; a failure anywhere leaves the table as it was.
 func (st *statement) finish(tx *txn.Transaction, do work) (txn.Committed, error) {
 	st.tx = tx
+	st.forgetNotes()
 	worked := false
 	defer func() {
 		st.tx = nil

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"unsafe"
-
-	bindings "github.com/duckdb/duckdb-go-bindings"
 )
 
 // SetSpec is what a row set knows of the files of one read_parquet list; index i stands for DuckDB's file_index i.
@@ -136,40 +134,4 @@ func (s *Set) Release() {
 	if s != nil && s.released.CompareAndSwap(false, true) {
 		C.deltasql_rowset_retract(C.int64_t(s.id))
 	}
-}
-
-// registerFunctions makes the three functions known to a database.
-func registerFunctions(conn *connection) error {
-	functions := []struct {
-		name    string
-		params  []bindings.Type
-		answer  bindings.Type
-		address unsafe.Pointer
-	}{
-		{"delta_live", []bindings.Type{bindings.TypeBigInt, bindings.TypeUBigInt, bindings.TypeBigInt},
-			bindings.TypeBoolean, C.deltasql_delta_live()},
-		{"delta_int", []bindings.Type{bindings.TypeBigInt, bindings.TypeInteger, bindings.TypeUBigInt},
-			bindings.TypeBigInt, C.deltasql_delta_int()},
-		{"delta_str", []bindings.Type{bindings.TypeBigInt, bindings.TypeInteger, bindings.TypeUBigInt},
-			bindings.TypeVarchar, C.deltasql_delta_str()},
-	}
-	for _, f := range functions {
-		function := bindings.CreateScalarFunction()
-		bindings.ScalarFunctionSetName(function, f.name)
-		for _, param := range f.params {
-			paramType := bindings.CreateLogicalType(param)
-			bindings.ScalarFunctionAddParameter(function, paramType)
-			bindings.DestroyLogicalType(&paramType)
-		}
-		answer := bindings.CreateLogicalType(f.answer)
-		bindings.ScalarFunctionSetReturnType(function, answer)
-		bindings.DestroyLogicalType(&answer)
-		bindings.ScalarFunctionSetFunction(function, f.address)
-		state := bindings.RegisterScalarFunction(conn.handle, function)
-		bindings.DestroyScalarFunction(&function)
-		if state != bindings.StateSuccess {
-			return fmt.Errorf("open DuckDB: cannot register %s", f.name)
-		}
-	}
-	return nil
 }

@@ -113,7 +113,7 @@ func (s source) Columns() []expr.OutputColumn {
 }
 
 func options(dialect expr.Dialect) change.Options {
-	return change.Options{Options: bind.Options{Context: &expr.Context{Dialect: dialect, TimeZone: "UTC", Database: "db", User: "me",
+	return change.Options{Options: bind.Options{Context: &expr.Context{Dialect: dialect, ZeroDivisionTold: true, TimeZone: "UTC", Database: "db", User: "me",
 		Now: time.Date(2024, 3, 5, 14, 7, 9, 0, time.UTC)}}}
 }
 

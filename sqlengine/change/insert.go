@@ -63,7 +63,7 @@ type binding struct {
 func newBinding(ctx context.Context, t Table, opts Options, overflow protocol.Class) *binding {
 	if opts.Context.Dialect == expr.MySQL && !opts.Lenient {
 		strict := *opts.Context
-		strict.DivisionFails = true
+		strict.Strict = true
 		opts.Context = &strict
 	}
 	build := bind.NewBuilder(ctx, opts.Options)
@@ -75,7 +75,7 @@ func newBinding(ctx context.Context, t Table, opts Options, overflow protocol.Cl
 func storedContext(c *expr.Context) *expr.Context {
 	n := *c
 	n.Dialect, n.PipesAsConcat, n.MySQLCompare = expr.Spark, true, false
-	n.Param, n.Assign = nil, nil
+	n.Param, n.Assign, n.Notes, n.Strict = nil, nil, nil, false
 	n.Variable = func(_, name string) (protocol.Value, protocol.DataType, error) {
 		return protocol.Value{}, protocol.DataType{}, protocol.NewError("UNRESOLVED_VARIABLE", "the variable %s cannot stand in an expression that a table stores", name)
 	}

@@ -51,7 +51,10 @@ func (b *binding) shortened(f protocol.Field, value expr.Expr) expr.Expr {
 	}
 	sql := fmt.Sprintf("CASE WHEN length({0}) > %d AND length(rtrim({0}, ' ')) <= %d THEN left({0}, %d) ELSE {0} END", n, n, n)
 	if b.opts.Lenient {
-		sql = fmt.Sprintf("left({0}, %d)", n)
+		cut := &expr.Raw{Typed: expr.Typed{Of: f.Type}, SQL: fmt.Sprintf("left({0}, %d)", n), Args: []expr.Expr{value}}
+		told := b.assign.told(1265, "DELTASQL_DATA_TRUNCATED", f.Type, cut, "Data truncated for column '"+string(f.Name)+"': ", value)
+		sql = fmt.Sprintf("CASE WHEN length(rtrim({0}, ' ')) > %d THEN {1} ELSE left({0}, %d) END", n, n)
+		return &expr.Raw{Typed: expr.Typed{Of: f.Type, Null: value.Nullable()}, SQL: sql, Args: []expr.Expr{value, told}}
 	}
 	return &expr.Raw{Typed: expr.Typed{Of: f.Type, Null: value.Nullable()}, SQL: sql, Args: []expr.Expr{value}}
 }

@@ -127,26 +127,74 @@ func (a *assigner) json(e expr.Expr, path string) (expr.Expr, error) {
 	return a.orElse(tried, e, expr.Raise(variant, "DELTASQL_INVALID_JSON_TEXT", "Invalid JSON text for column '"+path+"': ", e)), nil
 }
 
-// clamped is MySQL's assignment without strict mode: the nearest value of the column's type.
+// clamped is MySQL's assignment without strict mode: the nearest value of the column's type, with a warning where that is another.
 func (a *assigner) clamped(e expr.Expr, to protocol.DataType, path string) (expr.Expr, error) {
+	silent := *a.b.Context() // the store tells of a value once, in its own words
+	silent.Notes = nil
+	from, given := e.Type(), e
+	isText := from.Kind == protocol.KindString || from.Kind == protocol.KindBinary
 	if low, high, ok := integerBounds(to); ok {
-		if from := e.Type(); from.Kind == protocol.KindString || from.Kind == protocol.KindBinary {
-			number, err := expr.Convert(e, protocol.DataType{Kind: protocol.KindDouble}, a.b.Context(), false)
+		if isText {
+			number, err := expr.Convert(e, protocol.DataType{Kind: protocol.KindDouble}, &silent, false)
 			if err != nil {
 				return nil, a.noCast(from, to, path)
 			}
 			e = number
 		}
-		if from := e.Type(); from.Kind >= protocol.KindByte && from.Kind <= protocol.KindDecimal {
-			sql := fmt.Sprintf("CAST(CASE WHEN {0} >= %[2]d THEN %[2]d WHEN {0} <= %[1]d THEN %[1]d ELSE round({0}) END AS %[3]s)", low, high, expr.DuckType(to))
-			return &expr.Raw{Typed: expr.Typed{Of: to, Null: e.Nullable()}, SQL: sql, Args: []expr.Expr{e}}, nil
+		if of := e.Type(); of.Kind >= protocol.KindByte && of.Kind <= protocol.KindDecimal {
+			bound := func(n int64) expr.Expr {
+				limit := &expr.Raw{Typed: expr.Typed{Of: to}, SQL: fmt.Sprintf("CAST(%d AS %s)", n, expr.DuckType(to))}
+				return a.told(1264, "NUMERIC_VALUE_OUT_OF_RANGE", to, limit, "Out of range value ", expr.Shown(given, &silent), " for column '"+path+"'")
+			}
+			sql := fmt.Sprintf("CASE WHEN {0} > %[2]d THEN {1} WHEN {0} < %[1]d THEN {2} ELSE CAST(least(greatest(round({0}), %[1]d), %[2]d) AS %[3]s) END", low, high, expr.DuckType(to))
+			sql = fmt.Sprintf("CASE WHEN {0} IS NOT NULL THEN %s END", sql)
+			stored := &expr.Raw{Typed: expr.Typed{Of: to, Null: e.Nullable()}, SQL: sql, Args: []expr.Expr{e, bound(high), bound(low)}}
+			return a.asNumber(stored, given, isText, "integer", path), nil
 		}
 	}
-	out, err := expr.Convert(e, to, a.b.Context(), false)
+	stored, err := expr.Convert(e, to, &silent, false)
 	if err != nil {
-		return nil, a.noCast(e.Type(), to, path)
+		return nil, a.noCast(from, to, path)
 	}
-	return out, nil
+	switch {
+	case to.Kind >= protocol.KindByte && to.Kind <= protocol.KindDecimal:
+		what := "decimal"
+		if to.Kind != protocol.KindDecimal {
+			what = "double"
+		} else if from.Kind >= protocol.KindByte && from.Kind <= protocol.KindDecimal && expr.Fallible(from, to) {
+			whole := fmt.Sprintf("TRY_CAST({0} AS %s) IS NULL AND {0} IS NOT NULL", expr.DuckType(to))
+			return a.toldWhere(whole, stored, given, 1264, "NUMERIC_VALUE_OUT_OF_RANGE", "Out of range value ", "for column '"+path+"'"), nil
+		}
+		return a.asNumber(stored, given, isText, what, path), nil
+	case (to.Kind == protocol.KindDate || to.Kind == protocol.KindTimestamp || to.Kind == protocol.KindTimestampNTZ) && isText:
+		return a.toldWhere("{1} IS NULL AND {0} IS NOT NULL OR NOT regexp_full_match(trim({0}), '"+momentText+"')", stored, given, 1265, "DELTASQL_DATA_TRUNCATED",
+			"Data truncated for column '"+path+"': ", ""), nil
+	}
+	return stored, nil
+}
+
+// asNumber tells of text that is stored as a number and is not wholly one.
+func (a *assigner) asNumber(stored, given expr.Expr, isText bool, what, path string) expr.Expr {
+	if !isText || given.Type().Kind != protocol.KindString {
+		return stored
+	}
+	cut := a.toldWhere("regexp_matches(trim({0}), '"+numberPrefix+"')", stored, given, 1265, "DELTASQL_DATA_TRUNCATED", "Data truncated for column '"+path+"': ", "")
+	none := a.told(1366, "DELTASQL_INCORRECT_VALUE", stored.Type(), stored, "Incorrect "+what+" value: '", given, "' for column '"+path+"' of "+a.table)
+	return &expr.Raw{Typed: expr.Typed{Of: stored.Type(), Null: stored.Nullable()}, Args: []expr.Expr{given, stored, cut, none},
+		SQL: "CASE WHEN {0} IS NULL OR regexp_full_match(trim({0}), '" + numberText + "') THEN {1} WHEN regexp_matches(trim({0}), '" + numberPrefix + "') THEN {2} ELSE {3} END"}
+}
+
+// toldWhere is a stored value ({1} in the condition) that is told of where a condition on the value given ({0}) holds.
+func (a *assigner) toldWhere(condition string, stored, given expr.Expr, code int, class protocol.Class, before, after string) expr.Expr {
+	silent := *a.b.Context()
+	silent.Notes = nil
+	told := a.told(code, class, stored.Type(), stored, before, expr.Shown(given, &silent), after)
+	return &expr.Raw{Typed: expr.Typed{Of: stored.Type(), Null: stored.Nullable()}, SQL: "CASE WHEN " + condition + " THEN {2} ELSE {1} END", Args: []expr.Expr{given, stored, told}}
+}
+
+// told is a value that is stored instead of another, with a warning.
+func (a *assigner) told(code int, class protocol.Class, to protocol.DataType, instead expr.Expr, parts ...any) expr.Expr {
+	return expr.Bend(a.b.Context(), code, class, to, instead, parts...)
 }
 
 func integerBounds(t protocol.DataType) (low, high int64, ok bool) {

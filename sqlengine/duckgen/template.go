@@ -7,8 +7,11 @@ import (
 	"deltasql/sqlengine/expr"
 )
 
-// template prints a fragment with its operands put in. An operand that DuckDB would copy although it is long already is bound once,
-// to a member of a lambda's parameter; nested calls would otherwise double it over and over.
+// noting begins the names of the functions that note something, which copies would note as often.
+const noting = "delta_note"
+
+// template prints a fragment with its operands put in. An operand that DuckDB would copy although it is long already, or although it notes
+// something, is bound once, to a member of a lambda's parameter; nested calls would otherwise double it over and over.
 func (p *printer) template(sql string, args []expr.Expr) string {
 	words, copies := expr.Cost(sql, len(args))
 	outer, outerBound := p.words+words, p.bound
@@ -19,7 +22,7 @@ func (p *printer) template(sql string, args []expr.Expr) string {
 		p.words = 0
 		texts[i] = p.expr(a)
 		sizes[i] = p.words
-		long = long || copies[i] > 1 && sizes[i] > maxCopied
+		long = long || copies[i] > 1 && (sizes[i] > maxCopied || strings.Contains(texts[i], noting))
 	}
 	p.words = outer
 	inner := p.bound

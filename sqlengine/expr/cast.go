@@ -36,7 +36,7 @@ func convert(e Expr, to protocol.DataType, ctx *Context, try bool) (Expr, error)
 	if from.Kind == protocol.KindVoid {
 		return fromVoid(e, to), nil
 	}
-	c := casting{ctx: ctx, try: try}
+	c := casting{ctx: ctx, try: try, constant: isConstant(e)}
 	if c.plain(from, to) {
 		return &Cast{Typed: Typed{to, e.Nullable() || try}, Operand: e, Try: try}, nil
 	}
@@ -64,9 +64,10 @@ func voidSQL(x string, to protocol.DataType) string {
 
 // casting writes casts as DuckDB text over an operand's text, so that they nest in lists, maps and structs.
 type casting struct {
-	ctx   *Context
-	try   bool
-	depth int
+	ctx      *Context
+	try      bool
+	constant bool // of a value that is the same for every row
+	depth    int
 }
 
 // plain tells whether DuckDB's own cast has the meaning wanted.
@@ -79,6 +80,8 @@ func (c *casting) plain(from, to protocol.DataType) bool {
 		return false
 	case t == protocol.KindVariant:
 		return true
+	case t == protocol.KindDecimal && isIntegral(from) && c.ctx.Dialect == MySQL && !c.try && Fallible(from, to):
+		return false // it is brought into the range
 	case isNumeric(to) && (isIntegral(from) || f == protocol.KindBoolean):
 		return true
 	case isFloating(to) && isNumeric(from):
@@ -342,7 +345,7 @@ func (b *binder) bindCast(n *parse.Cast) (Expr, error) {
 		return nil, err
 	}
 	if n.Type.Length >= 0 && b.ctx.Dialect == MySQL && to.Kind == protocol.KindString {
-		return rawOf(tString, fmt.Sprintf("left({0}, %d)", n.Type.Length), out), nil
+		return b.shortened(out, n.Type.Length), nil
 	}
 	return out, nil
 }

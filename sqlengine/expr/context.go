@@ -26,15 +26,20 @@ type Context struct {
 	Version       string
 	PipesAsConcat bool // MySQL dialect: || concatenates
 	MySQLCompare  bool // case- and accent-insensitive comparison
-	DivisionFails bool // MySQL dialect: a division by zero is an error and not NULL, as in statements that write in strict mode
-	ConnectionID  int64
-	LastInsertID  int64                                                               // the first identity value that the session's last INSERT to make any has made
-	WideDecimals  bool                                                                // compute every decimal in 128 bits: set when a statement is run again after a decimal overflow
-	RowVariables  map[string]bool                                                     // names of @x, in lower case, that stand for columns called @x
-	Variable      func(scope, name string) (protocol.Value, protocol.DataType, error) // @x and @@x
-	Assign        func(name string, value protocol.Value)                             // @x := constant
-	Param         func(index int, name string) (protocol.Value, protocol.DataType, error)
-	Warn          func(code int, message string)
+	// Notes gives the collector (duck.Notes) in which the MySQL dialect notes the values that it bends; nil: it bends them silently. Strict
+	// makes errors of them, as in statements that write in strict mode. ZeroDivisionTold is about divisions by zero, which are else
+	// NULL and no more.
+	Notes            func() int64
+	Strict           bool
+	ZeroDivisionTold bool
+	ConnectionID     int64
+	LastInsertID     int64                                                               // the first identity value that the session's last INSERT to make any has made
+	WideDecimals     bool                                                                // compute every decimal in 128 bits: set when a statement is run again after a decimal overflow
+	RowVariables     map[string]bool                                                     // names of @x, in lower case, that stand for columns called @x
+	Variable         func(scope, name string) (protocol.Value, protocol.DataType, error) // @x and @@x
+	Assign           func(name string, value protocol.Value)                             // @x := constant
+	Param            func(index int, name string) (protocol.Value, protocol.DataType, error)
+	Warn             func(code int, message string)
 }
 
 // Env is what an expression may see around it; package bind implements it for each clause.

@@ -13,6 +13,8 @@ import (
 
 var utc = time.UTC
 
+var wholeNumberText = regexp.MustCompile(`^` + wholeNumber + `$`)
+
 var integerText = regexp.MustCompile(`^[+-]?\d+$`)
 
 // foldCast converts a constant in Go where that is certain to give what DuckDB would; where it is not, or where the value does
@@ -25,6 +27,9 @@ func foldCast(l *Literal, to protocol.DataType, ctx *Context) (protocol.Value, b
 		return foldText(v.Str, to, ctx)
 	case from.Kind == protocol.KindString:
 		if to.Kind == protocol.KindDouble || to.Kind == protocol.KindFloat {
+			if ctx.notes() && !wholeNumberText.MatchString(v.Str) {
+				return none, false // what is left out is told when it runs
+			}
 			f, err := strconv.ParseFloat(strings.TrimSpace(numericPrefix.FindString(v.Str)), 64)
 			return protocol.Value{Float: f}, err == nil || !numericPrefix.MatchString(v.Str)
 		}

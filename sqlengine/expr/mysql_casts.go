@@ -41,9 +41,9 @@ func (c *casting) mysql(from, to protocol.DataType, x string) (string, bool) {
 		case from.Kind == protocol.KindTimestamp:
 			return localSQL(c.ctx.location(), x), true
 		case from.Kind == protocol.KindString:
-			return "my_datetime(" + x + ")", true
+			return c.clockOfText(x), true
 		case isNumeric(from):
-			return "my_datetime_number(CAST(" + x + " AS BIGINT))", true
+			return c.toldIfNull("my_datetime_number(CAST("+x+" AS BIGINT))", x, tNTZ, incorrectMoment, "Incorrect datetime value: "), true
 		}
 	}
 	return "", false
@@ -77,12 +77,12 @@ func (c *casting) mysqlNumeric(from, to protocol.DataType, x string) (string, bo
 		return c.mysqlNumeric(tString, to, "decode("+x+", 'replace')")
 	case protocol.KindString:
 		if isIntegral(to) {
-			return "CAST(my_int(" + x + ") AS " + DuckType(to) + ")", true
+			return "CAST(" + c.numberOfText("my_int", "INTEGER", wholeDigits, tLong, x) + " AS " + DuckType(to) + ")", true
 		}
 		if to.Kind == protocol.KindDecimal {
-			return c.clamped("my_decimal("+x+")", to), true
+			return c.clamped(c.numberOfText("my_decimal", "DECIMAL", wholeNumber, decimalOf(maxPrecision, 10), x), to), true
 		}
-		return "CAST(my_num(" + x + ") AS " + DuckType(to) + ")", true
+		return "CAST(" + c.numberOfText("my_num", "DOUBLE", wholeNumber, tDouble, x) + " AS " + DuckType(to) + ")", true
 	case protocol.KindDate:
 		return "CAST(CAST(strftime(" + x + ", '%Y%m%d') AS BIGINT) AS " + DuckType(to) + ")", true
 	case protocol.KindTimestamp, protocol.KindTimestampNTZ:
@@ -104,6 +104,9 @@ func (c *casting) mysqlNumeric(from, to protocol.DataType, x string) (string, bo
 		return c.duck(x, to), true
 	}
 	if to.Kind == protocol.KindDecimal {
+		if own := integerDecimal(from).Precision; isIntegral(from) && own+to.Scale <= maxPrecision { // DuckDB compares an integer as a decimal of the bound's own digits
+			x = "CAST(" + x + " AS " + DuckType(decimalOf(own+to.Scale, to.Scale)) + ")"
+		}
 		return c.clamped(x, to), true
 	}
 	return c.duck(x, to), true
@@ -119,15 +122,30 @@ func (c *casting) clamped(x string, to protocol.DataType) string {
 		limit += "." + strings.Repeat("9", to.Scale)
 	}
 	bound := "CAST('" + limit + "' AS " + DuckType(to) + ")"
-	return "CASE WHEN " + x + " IS NOT NULL THEN CAST(least(greatest(" + x + ", -" + bound + "), " + bound + ") AS " + DuckType(to) + ") END" // both pass over NULL
+	nearest := "CAST(least(greatest(" + x + ", -" + bound + "), " + bound + ") AS " + DuckType(to) + ")"
+	if c.try || !c.ctx.notes() {
+		return "CASE WHEN " + x + " IS NOT NULL THEN " + nearest + " END" // both pass over NULL
+	}
+	told := c.ctx.bent(outOfRange, to, c.constant, quoting("Out of range value ", "CAST("+x+" AS VARCHAR)", " for "+strings.ToUpper(to.String())), nearest)
+	return "CASE WHEN abs(" + x + ") > " + bound + " THEN " + told + " WHEN " + x + " IS NOT NULL THEN " + nearest + " END"
+}
+
+// shortened is text cut to n characters.
+func (b *binder) shortened(e Expr, n int) Expr {
+	cut := fmt.Sprintf("left({0}, %d)", n)
+	if !b.ctx.notes() {
+		return rawOf(tString, cut, e)
+	}
+	told := b.ctx.bent(truncatedValue, tString, isConstant(e), quoting(fmt.Sprintf("Truncated incorrect CHAR(%d) value: ", n), "{0}", ""), cut)
+	return rawOf(tString, fmt.Sprintf("CASE WHEN length({0}) > %d THEN %s ELSE {0} END", n, told), e)
 }
 
 func (c *casting) mysqlTime(from protocol.DataType, x string) (string, bool) {
 	switch {
 	case from.Kind == protocol.KindString:
-		return "my_time(" + x + ")", true
+		return c.toldIfNull("my_time("+x+")", x, tDayTime, truncatedValue, "Truncated incorrect time value: "), true
 	case isNumeric(from):
-		return "my_time(CAST(CAST(" + x + " AS BIGINT) AS VARCHAR))", true
+		return c.toldIfNull("my_time(CAST(CAST("+x+" AS BIGINT) AS VARCHAR))", x, tDayTime, truncatedValue, "Truncated incorrect time value: "), true
 	case from.Kind == protocol.KindTimestampNTZ:
 		return "(" + x + " - date_trunc('day', " + x + "))", true
 	case from.Kind == protocol.KindTimestamp:
@@ -166,7 +184,7 @@ func (b *binder) mysqlCast(n *parse.Cast, e Expr) (Expr, error) {
 		if n.Type.MySQL == "BINARY" {
 			return rawOf(tBinary, fmt.Sprintf("my_binary({0}, %d)", n.Type.Length), out), nil
 		}
-		return rawOf(tString, fmt.Sprintf("left({0}, %d)", n.Type.Length), out), nil
+		return b.shortened(out, n.Type.Length), nil
 	case "DATETIME":
 		out, err := b.mysqlConvert(e, tNTZ, at)
 		if err != nil {
@@ -206,7 +224,7 @@ func (b *binder) mysqlInteger(e Expr, at parse.Pos) (Expr, error) {
 				return constant(tUnsigned, protocol.Value{Dec: v}), nil
 			}
 		}
-		return rawOf(tLong, "my_int({0})", e), nil
+		return b.mysqlConvert(e, tLong, at)
 	}
 	number, err := b.mysqlNumber(e, at)
 	if err != nil {

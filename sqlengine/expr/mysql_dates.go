@@ -161,13 +161,13 @@ func mysqlDateAdd(op string) func(c *call) (Expr, error) {
 			return nil, err
 		}
 		if e.Type().Kind == protocol.KindTimestampNTZ {
-			return rawNull(tNTZ, "({0} "+op+" to_days({1}))", e, n), nil
+			return c.inCalendar(rawNull(tNTZ, "({0} "+op+" to_days({1}))", e, n), "date_add_interval"), nil
 		}
 		d, err := c.mysqlConvert(e, tDate, c.at)
 		if err != nil {
 			return nil, err
 		}
-		sum := rawNull(tDate, "({0} "+op+" {1})", d, n)
+		sum := c.inCalendar(rawNull(tDate, "({0} "+op+" {1})", d, n), "date_add_interval")
 		if e.Type().Kind == protocol.KindString {
 			return rawNull(tString, "CAST({0} AS VARCHAR)", sum), nil
 		}

@@ -15,7 +15,15 @@ var mysqlMathFunctions = []*function{
 	custom("truncate", inBoth, "number bigint", mysqlTruncate),
 	custom("mod", inMySQL, "any any", func(c *call) (Expr, error) { return c.arithmetic("%", c.args[0], c.args[1], c.at) }),
 	fn("sqrt", inMySQL, "double", asDouble, "CASE WHEN {0} >= 0 THEN sqrt({0}) END"),
-	fn("log", inMySQL, "double [double]", asDouble, "CASE WHEN {0} > 0 THEN ln({0}) END", "CASE WHEN {0} > 0 AND {0} <> 1 AND {1} > 0 THEN log({0}, {1}) END"),
+	custom("ln", inMySQL, "double", logarithm("ln({0})", "{0} > 0")),
+	custom("log10", inMySQL, "double", logarithm("log10({0})", "{0} > 0")),
+	custom("log2", inMySQL, "double", logarithm("log2({0})", "{0} > 0")),
+	custom("log", inMySQL, "double [double]", func(c *call) (Expr, error) {
+		if len(c.args) == 1 {
+			return logarithm("ln({0})", "{0} > 0")(c)
+		}
+		return logarithm("log({0}, {1})", "{0} > 0 AND {0} <> 1 AND {1} > 0")(c)
+	}),
 	fn("exp", inMySQL, "double", asDouble, "my_finite(exp({0}))").total(),
 	fn("asin", inMySQL, "double", asDouble, "CASE WHEN abs({0}) <= 1 THEN asin({0}) END"),
 	fn("acos", inMySQL, "double", asDouble, "CASE WHEN abs({0}) <= 1 THEN acos({0}) END"),

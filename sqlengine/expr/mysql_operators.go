@@ -29,7 +29,7 @@ func (b *binder) mysqlNumber(e Expr, at parse.Pos) (Expr, error) {
 		if l, ok := asLiteral(e); ok && len(l.Value.Str) <= 8 { // X'41' + 0
 			return bytesNumber(l.Value.Str), nil
 		}
-		return rawOf(tDouble, "my_num(decode({0}, 'replace'))", e), nil
+		return b.mysqlConvert(rawOf(tString, "decode({0}, 'replace')", e), tDouble, at)
 	case t.Kind == protocol.KindDate, t.Kind == protocol.KindIntervalDayTime:
 		return b.mysqlConvert(e, tLong, at)
 	case isDatetime(t):
@@ -186,9 +186,6 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 	if right, err = b.mysqlNumber(right, at); err != nil {
 		return nil, err
 	}
-	if b.ctx.DivisionFails && (op == "/" || op == "%" || op == "DIV") {
-		right = divisor(left, right)
-	}
 	lt, rt := left.Type(), right.Type()
 	switch {
 	case isFloating(lt) || isFloating(rt):
@@ -199,9 +196,9 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 		}
 		switch op {
 		case "DIV":
-			return rawNull(tLong, "CAST(trunc({0} / nullif({1}, 0)) AS BIGINT)", left, right), nil
+			return b.divided(tLong, "CAST(trunc({0} / {1}) AS BIGINT)", left, right), nil
 		case "/", "%":
-			return rawNull(tDouble, "({0} "+op+" nullif({1}, 0))", left, right), nil
+			return b.divided(tDouble, "({0} "+op+" {1})", left, right), nil
 		}
 		return rawOf(tDouble, "({0} "+op+" {1})", left, right), nil
 	case op == "/":
@@ -214,21 +211,13 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 		}
 		switch op {
 		case "DIV":
-			return rawNull(tLong, "({0} // nullif({1}, 0))", left, right), nil
+			return b.divided(tLong, "({0} // {1})", left, right), nil
 		case "%":
-			return rawNull(tLong, "({0} % nullif({1}, 0))", left, right), nil
+			return b.divided(tLong, "({0} % {1})", left, right), nil
 		}
 		return rawOf(tLong, "({0} "+op+" {1})", left, right), nil
 	}
 	return b.mysqlDecimals(op, left, right, at)
-}
-
-// divisor fails where it is zero, unless there is nothing to divide.
-func divisor(left, right Expr) Expr {
-	if l, ok := asLiteral(right); ok && !isZero(l) {
-		return right
-	}
-	return rawOf(right.Type(), "CASE WHEN {0} = 0 AND {1} IS NOT NULL THEN "+failSQL("DIVIDE_BY_ZERO", "Division by 0")+" ELSE {0} END", right, left)
 }
 
 func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr, error) {
@@ -244,7 +233,7 @@ func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr,
 	scale := max(lt.Scale, rt.Scale)
 	switch op {
 	case "DIV":
-		return rawNull(tLong, decimalQuotient(tLong, 0, lt, rt, true), left, right), nil
+		return b.divided(tLong, decimalQuotient(tLong, 0, lt, rt, true), left, right), nil
 	case "%":
 		t := bounded(max(lt.Precision-lt.Scale, rt.Precision-rt.Scale)+scale, scale)
 		for _, e := range []*Expr{&left, &right} {
@@ -252,7 +241,7 @@ func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr,
 				return nil, err
 			}
 		}
-		return castTo(t, "{0} % nullif({1}, 0)", left, right).(*Raw).nullable(), nil
+		return b.divided(t, "CAST({0} % {1} AS "+DuckType(t)+")", left, right), nil
 	case "*":
 		if lt.Scale+rt.Scale > maxPrecision {
 			return nil, fail(at, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "the product of %s and %s needs more than %d digits", lt, rt, maxPrecision)
@@ -280,7 +269,7 @@ func (b *binder) mysqlDivide(left, right Expr, at parse.Pos) (Expr, error) {
 	}
 	scale := min(lt.Scale+4, 30)
 	t := bounded(lt.Precision-lt.Scale+rt.Scale+scale, scale)
-	return rawNull(t, decimalQuotient(t, scale, lt, rt, false), left, right), nil
+	return b.divided(t, decimalQuotient(t, scale, lt, rt, false), left, right), nil
 }
 
 // unsigned is a value as 64 unsigned bits, a DuckDB UBIGINT; the tree has no such type, so it only stands inside other nodes.
@@ -361,14 +350,14 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 		return rawOf(tDayTime, "({0} "+op+" {1})", e, interval), nil
 	}
 	if t.Kind == protocol.KindDate && dateUnits {
-		return rawNull(tDate, "my_in_range(CAST({0} "+op+" {1} AS DATE))", e, interval), nil
+		return b.inCalendar(rawNull(tDate, "CAST({0} "+op+" {1} AS DATE)", e, interval), "date_add_interval"), nil
 	}
 	if text, ok := constantText(e); ok && dateUnits && !strings.Contains(text, ":") {
 		d, err := b.mysqlConvert(e, tDate, at)
 		if err != nil {
 			return nil, err
 		}
-		sum := rawNull(tDate, "my_in_range(CAST({0} "+op+" {1} AS DATE))", d, interval)
+		sum := b.inCalendar(rawNull(tDate, "CAST({0} "+op+" {1} AS DATE)", d, interval), "date_add_interval")
 		if asText {
 			return rawNull(tString, "CAST({0} AS VARCHAR)", sum), nil
 		}
@@ -379,7 +368,7 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 		if err != nil {
 			return nil, err
 		}
-		return rawNull(tNTZ, "({0} "+op+" {1})", local, interval), nil
+		return b.inCalendar(rawNull(tNTZ, "({0} "+op+" {1})", local, interval), "date_add_interval"), nil
 	}
 	text, own := t.Kind == protocol.KindString && asText, e
 	if t.Kind != protocol.KindTimestampNTZ && t.Kind != protocol.KindDate {
@@ -387,7 +376,7 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 			return nil, err
 		}
 	}
-	sum := rawNull(tNTZ, "({0} "+op+" {1})", e, interval)
+	sum := b.inCalendar(rawNull(tNTZ, "({0} "+op+" {1})", e, interval), "date_add_interval")
 	if text && dateUnits {
 		return rawNull(tString, "my_dated({0}, {1})", own, sum), nil
 	}

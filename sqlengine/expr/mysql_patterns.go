@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"deltasql/protocol"
 )
 
 // MySQL's date patterns are translated when a statement is bound; a pattern that is no constant is refused.
@@ -130,7 +132,7 @@ func strToDate(c *call) (Expr, error) {
 		return nil, notSupported(c.at, "the pattern of STR_TO_DATE must be a constant")
 	}
 	if week, ok := weekPatterns[pattern]; ok {
-		return rawNull(tDate, week, c.args[0]), nil
+		return c.parsedBy(tDate, week, ""), nil
 	}
 	var letters, match strings.Builder
 	date, time := false, false
@@ -157,16 +159,33 @@ func strToDate(c *call) (Expr, error) {
 		time = time || strings.IndexByte("HkhIlisSfTrp", pattern[i]) >= 0
 	}
 	if date && !complete(pattern) {
-		return Null(tDate), nil
+		return c.parsedBy(tDate, "CAST(NULL AS DATE)", ""), nil
 	}
 	clock := fmt.Sprintf("my_parsed({0}, %s, %s)", quoteText(`^\s*(`+match.String()+")"), quoteText(letters.String()))
+	whole := `\s*` + match.String() + `\s*`
 	switch {
 	case date && time:
-		return rawNull(tNTZ, clock, c.args[0]), nil
+		return c.parsedBy(tNTZ, clock, whole), nil
 	case time:
-		return rawNull(tDayTime, "("+clock+" - date_trunc('day', "+clock+"))", c.args[0]), nil
+		return c.parsedBy(tDayTime, "("+clock+" - date_trunc('day', "+clock+"))", whole), nil
 	}
-	return rawNull(tDate, "CAST("+clock+" AS DATE)", c.args[0]), nil
+	return c.parsedBy(tDate, "CAST("+clock+" AS DATE)", whole), nil
+}
+
+// parsedBy is text read by a pattern. What does not match is NULL, and what stands behind the match (where whole is a pattern of all) is
+// left out; both are told.
+func (c *call) parsedBy(of protocol.DataType, parsed, whole string) Expr {
+	ctx, text := c.mysqlContext(), c.args[0]
+	if !ctx.notes() {
+		return rawNull(of, parsed, text)
+	}
+	constant := isConstant(text)
+	none := ctx.bent(unparsedMoment, of, constant, quoting("Incorrect datetime value: ", "{0}", " for function str_to_date"), "")
+	rest := ""
+	if whole != "" {
+		rest = " WHEN NOT regexp_full_match({0}, " + quoteText(whole) + ") THEN " + ctx.bent(truncatedValue, of, constant, quoting("Truncated incorrect datetime value: ", "{0}", ""), "{1}")
+	}
+	return rawNull(of, "CASE WHEN {0} IS NULL THEN NULL WHEN {1} IS NULL THEN "+none+rest+" ELSE {1} END", text, rawNull(of, parsed, text))
 }
 
 // complete tells whether a pattern has a year with a month and day, or with a day of the year: else the date is NULL.

@@ -89,7 +89,7 @@ func (c *conn) answer(ctx context.Context, result *sqlengine.Result, before stri
 			affected = max(affected, result.Found)
 		}
 		return c.sendOK(okay{
-			affected: uint64(max(affected, 0)), insertID: uint64(result.LastInsertID), info: result.Info, status: flags, warnings: len(result.Warnings),
+			affected: uint64(max(affected, 0)), insertID: uint64(result.LastInsertID), info: result.Info, status: flags, warnings: c.session.WarningCount(),
 			database: database, changed: database != before,
 		}, 0) == nil
 	}
@@ -171,5 +171,5 @@ func (c *conn) warnOfLost(rows *rowWriter) int {
 			rows.lost[i] = 0
 		}
 	}
-	return len(c.session.Warnings())
+	return c.session.WarningCount()
 }
