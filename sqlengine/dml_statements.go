@@ -296,7 +296,7 @@ func (st *statement) applyOnce(tx *txn.Transaction, c *change.Changes) (*rewrite
 	changes := rewrite.Changes{
 		SQL: "SELECT " + strings.Join(items, ", ") + "\nFROM (" + p.sql + ")", Args: p.args,
 		ChangeFiles: c.Inserts && c.Deletes || c.Inserts && c.Updates || c.Deletes && c.Updates,
-		HasNew:      c.Values > 0, HasRowIDs: c.RowID >= 0, Done: c.Done, Repeated: c.Repeated,
+		HasNew:      c.Values > 0, HasRowIDs: c.RowID >= 0, Done: c.Done, Repeated: c.Repeated, Keys: c.Keys, FindRepeated: c.FindRepeated,
 		HasDiffers: c.Differs, Counts: c.Counts, AllowRepeated: c.Repeated == "",
 	}
 	applied, err := rewrite.Apply(st.progress(), instance, tx, view, changes, rewrite.Options{DataChange: true})

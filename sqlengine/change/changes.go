@@ -26,6 +26,10 @@ type Changes struct {
 	// Repeated says what it means that a row of the table comes several times (rewrite.Insert aside): an error of that class, or nothing
 	// if it is empty; then any one of the rows counts.
 	Repeated protocol.Class
+	// Keys are the columns of the table by which the error of Repeated names rows; FindRepeated is a query that finds them, "" where
+	// none can be written down.
+	Keys         []int
+	FindRepeated string
 	// Differs is whether a BOOLEAN follows that tells of an updated row whether it is not as it was. Counts is how many BIGINT columns
 	// follow that, whose sums the statement has to tell; see Upsert. Keeps is whether rows may be rewrite.Keep without a place.
 	Differs bool

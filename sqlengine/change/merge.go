@@ -92,6 +92,8 @@ func (m *merging) join(out *Changes) (*expr.Relation, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	out.Keys = matchedBy(on, left, n)
+	out.FindRepeated = m.findRepeated(out.Keys)
 	join := &expr.Join{Kind: m.kind(), Left: left, Right: right, On: on}
 	items := append(itemsOf(left, 0, len(left.Columns)), itemsOf(right, 0, len(right.Columns))...)
 	joined := m.build.Derived(m.build.Block(join, items), "")
@@ -99,6 +101,47 @@ func (m *merging) join(out *Changes) (*expr.Relation, bool, error) {
 		joined.Columns[i].Nullable = true
 	}
 	return joined, hasID, nil
+}
+
+// matchedBy are the columns of the table that ON reads, ascending; the table's columns are the first n of target.
+func matchedBy(on expr.Expr, target *expr.Relation, n int) (columns []int) {
+	read := map[int]bool{}
+	expr.Walk(on, func(e expr.Expr) bool {
+		if c, ok := e.(*expr.Column); ok && c.Relation == target && c.Index < n {
+			read[c.Index] = true
+		}
+		return true
+	})
+	for i := range n {
+		if read[i] && len(columns) < mostShownKeys {
+			columns = append(columns, i)
+		}
+	}
+	return columns
+}
+
+// mostShownKeys bounds the key columns that the error of an ambiguous MERGE shows, mostShownQuery the bytes of the query in its hint.
+const (
+	mostShownKeys  = 8
+	mostShownQuery = 1000
+)
+
+// findRepeated is a query of the rows that several rows of the source match; "" where it would be long.
+func (m *merging) findRepeated(keys []int) string {
+	columns := make([]string, len(keys))
+	for i, key := range keys {
+		var name parse.Name
+		for _, part := range append(m.path[:len(m.path):len(m.path)], string(m.schema.Fields[key].Name)) {
+			name = append(name, parse.Ident{Name: part})
+		}
+		columns[i] = spelled(name)
+	}
+	list := strings.Join(columns, ", ")
+	query := "SELECT " + list + ", count(*) FROM " + m.s.TargetText + " JOIN " + m.s.SourceText + " ON " + m.s.OnText + " GROUP BY " + list + " HAVING count(*) > 1"
+	if len(keys) == 0 || len(m.s.With) > 0 || len(query) > mostShownQuery {
+		return ""
+	}
+	return query
 }
 
 func truthValue() expr.Expr {

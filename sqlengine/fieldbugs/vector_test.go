@@ -95,6 +95,15 @@ func (tb *table) vector(rows ...uint64) string {
 	return file.descriptor(offset, len(bitmap), len(rows))
 }
 
+// vectorBelow is vector in a file below a random prefix, as tables with prefixes of paths have them.
+func (tb *table) vectorBelow(prefix string, rows ...uint64) string {
+	tb.t.Helper()
+	file, bitmap := tb.newVectorFile(), bitmapBytes(tb.t, rows...)
+	offset := file.put(bitmap)
+	tb.write(prefix+"/"+file.name(), file.data)
+	return strings.Replace(file.descriptor(offset, len(bitmap), len(rows)), `"pathOrInlineDv":"`, `"pathOrInlineDv":"`+prefix, 1)
+}
+
 // inline is the member of an action for a vector inside the log.
 func inline(t *testing.T, rows ...uint64) string {
 	t.Helper()

@@ -2,6 +2,7 @@ package fieldbugs_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -22,12 +23,37 @@ func TestDM01DuplicateSourceKeys(t *testing.T) {
 	tb.faultless()
 }
 
-// EM-02: the error of an ambiguous MERGE says where the row is, in bounded memory and without a change. That it shows the row's keys is
-// still to come.
+// EM-02: the error of an ambiguous MERGE counts the rows, names some by all columns of the key and says how to find the others.
 func TestEM02AmbiguousMergeNamesTheRows(t *testing.T) {
-	tb := made(t, "CREATE TABLE $t (k INT, l STRING, v INT)", "INSERT INTO $t SELECT id, 'x', 0 FROM range(100000)")
-	tb.unchanged("MERGE INTO $t t USING (SELECT id AS k, 'x' AS l, 1 AS v FROM range(100000) UNION ALL SELECT * FROM VALUES (77, 'x', 2), (4242, 'x', 2), (99999, 'x', 2) AS v(k, l, v)) u "+
-		"ON t.k = u.k AND t.l = u.l WHEN MATCHED THEN UPDATE SET *", "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", ".parquet")
+	tb := made(t, "CREATE TABLE $t (k INT, `l.m` STRING, v INT) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", "INSERT INTO $t SELECT id, 'x', 0 FROM range(100000)")
+	source := func(twice string) string {
+		return "(SELECT id AS k, 'x' AS `l.m`, 1 AS v FROM range(100000) UNION ALL SELECT * FROM VALUES " + twice + " AS v(k, l, v)) u"
+	}
+	merge := func(twice, when string) string {
+		return "MERGE INTO $t t USING " + source(twice) + " ON t.k = u.k AND t.`l.m` = u.`l.m` " + when
+	}
+	for _, when := range []string{"WHEN MATCHED THEN UPDATE SET *", "WHEN MATCHED AND u.v > 1 THEN DELETE", "WHEN MATCHED AND u.v > 1 THEN UPDATE SET v = 1 WHEN NOT MATCHED THEN INSERT *"} {
+		tb.unchanged(merge("(77, 'x', 2), (4242, 'x', 2), (4242, 'x', 3), (99999, 'x', 2)", when), "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",
+			"3 rows", "(k = 77, l.m = x) by 2", "(k = 4242, l.m = x) by 3", "(k = 99999, l.m = x) by 2", ".parquet")
+	}
+	many := "(1, 'x', 2), (2, 'x', 2), (3, 'x', 2), (4, 'x', 2), (5, 'x', 2), (6, 'x', 2), (7, 'x', 2)"
+	tb.unchanged(merge(many, "WHEN MATCHED THEN UPDATE SET *"), "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "7 rows", "(k = 5, l.m = x) by 2, ...")
+	_, err := tb.rows(merge("(77, 'x', 2)", "WHEN MATCHED THEN UPDATE SET *"))
+	var known *protocol.Error
+	if !errors.As(err, &known) {
+		t.Fatal(err)
+	}
+	_, query, found := strings.Cut(known.Hint, "SELECT ")
+	if !found {
+		t.Fatalf("the hint has no query: %s", known.Hint)
+	}
+	tb.want("SELECT "+query, `77,"x",2`)
+	// Without an alias the table's own name qualifies; a condition without a column of the table has no keys to show.
+	tb.do("CREATE OR REPLACE TABLE em02 (k INT, v INT)", "INSERT INTO em02 VALUES (1, 0), (NULL, 0)")
+	tb.refuse("MERGE INTO em02 USING (SELECT * FROM VALUES (1, 1), (1, 2), (NULL, 3), (NULL, 4) AS v(k, v)) u ON em02.k <=> u.k WHEN MATCHED THEN UPDATE SET v = u.v",
+		"DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "2 rows", "(k = NULL) by 2", "GROUP BY")
+	tb.refuse("MERGE INTO em02 USING (SELECT * FROM VALUES (1), (2) AS v(k)) u ON true WHEN MATCHED THEN UPDATE SET v = u.k", "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", ".parquet")
+	tb.want("SELECT * FROM em02", "1,0", "null,0")
 }
 
 // DM-02: unique keys never look alike, however many there are.

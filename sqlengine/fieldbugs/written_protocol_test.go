@@ -1,7 +1,6 @@
 package fieldbugs_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -188,20 +187,4 @@ func TestCD08ReservedNamesOfTheFeed(t *testing.T) {
 	fed.unchanged("ALTER TABLE $t ADD COLUMN _commit_version BIGINT", "RESERVED_CDC_COLUMNS_ON_WRITE", "_commit_version")
 	dotted := made(t, "CREATE TABLE $t (`column.name` INT) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')", "INSERT INTO $t VALUES (1)")
 	dotted.want("SELECT `column.name`, _change_type, _commit_version FROM table_changes_by_path('$dir', 1)", `1,"insert",1`)
-}
-
-// PS-02: a checkpoint every interval, with the hint.
-func TestPS02CheckpointsComeByThemselves(t *testing.T) {
-	tb := made(t, "CREATE TABLE $t (id INT)")
-	for i := range 32 {
-		tb.do(fmt.Sprintf("INSERT INTO $t VALUES (%d)", i))
-	}
-	for _, v := range []int{10, 20, 30} {
-		tb.read(fmt.Sprintf("_delta_log/%020d.checkpoint.parquet", v))
-	}
-	if hint := string(tb.read("_delta_log/_last_checkpoint")); !strings.Contains(hint, `"version":30`) {
-		t.Errorf("the hint: %s", hint)
-	}
-	tb.want("SELECT count(*) FROM $t", "32")
-	tb.faultless()
 }

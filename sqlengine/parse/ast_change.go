@@ -91,17 +91,19 @@ type (
 		Partition bool
 	}
 
-	// Merge is MERGE INTO. Texts are kept for the commit's operation parameters.
+	// Merge is MERGE INTO. Texts are kept for the commit's operation parameters and for messages.
 	Merge struct {
-		Pos       Pos
-		With      []CTE
-		Recursive bool
-		Evolve    bool
-		Target    *TableRef
-		Source    From
-		On        Expr
-		OnText    string
-		Whens     []MergeWhen
+		Pos        Pos
+		With       []CTE
+		Recursive  bool
+		Evolve     bool
+		Target     *TableRef
+		TargetText string
+		Source     From
+		SourceText string
+		On         Expr
+		OnText     string
+		Whens      []MergeWhen
 	}
 
 	// MergeWhen is one WHEN clause.

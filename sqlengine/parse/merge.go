@@ -8,13 +8,17 @@ func (p *parser) merge(with *Query) Statement {
 	at := p.advance().start
 	m.Evolve = p.evolution()
 	p.expect("INTO")
+	start := p.tok().start
 	m.Target = p.tableRef()
+	m.TargetText = p.textFrom(start)
 	p.changed(m.Target.Pos, m.Target, "MERGE INTO")
 	if m.Target.Alias != nil && m.Target.Alias.Columns != nil {
 		p.bail(syntaxError(m.Target.Alias.Name.Pos, "the target's alias takes no names of columns"))
 	}
 	p.expect("USING")
+	start = p.tok().start
 	m.Source = p.factor()
+	m.SourceText = p.textFrom(start)
 	p.expect("ON")
 	m.On, m.OnText = p.exprText()
 	for p.is("WHEN") {

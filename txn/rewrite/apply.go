@@ -58,6 +58,9 @@ type Changes struct {
 	// time, and AllowRepeated always: then any one of its changes counts.
 	AllowRepeatedDeletes, AllowRepeated bool
 	Repeated                            protocol.Class
+	// Keys are columns of the schema by which that error names rows, and FindRepeated a query that finds them all, for its hint.
+	Keys         []int
+	FindRepeated string
 	// ChangeFiles wants change files also where deleted rows and inserted rows would be told by vectors and new files, as the reference
 	// has it for MERGE.
 	ChangeFiles bool

@@ -61,7 +61,7 @@ func (a *application) collect(ctx context.Context) error {
 		return err
 	}
 	defer func() { a.applied.Counts = counts }()
-	again, err := a.checkRepeated()
+	again, err := a.checkRepeated(ctx)
 	if err != nil {
 		return err
 	}
@@ -197,28 +197,6 @@ func (a *application) collectBatch(batch *duck.Batch) error {
 		}
 	}
 	return nil
-}
-
-// checkRepeated refuses rows that came several times; again tells that there are some, which is allowed.
-func (a *application) checkRepeated() (again bool, err error) {
-	for _, number := range a.numbers() {
-		f := a.touched[number]
-		if f.given == int64(f.rows.GetCardinality()+f.kept.GetCardinality()) && !f.rows.Intersects(f.kept) {
-			continue
-		}
-		if a.changes.AllowRepeated || a.changes.AllowRepeatedDeletes && f.updated.IsEmpty() && f.kept.IsEmpty() {
-			again = true
-			continue
-		}
-		class := a.changes.Repeated
-		if class == "" {
-			class = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
-		}
-		table := a.tx.Table().Name()
-		return false, protocol.NewError(class, "a row of the table %s would be changed by more than one row of the source, and it is open which of them counts", table).
-			WithTable(table).WithHint("make the source have one row for each row that it matches; the row is in the data file %s", a.snapshot.Files().Path(int(number)))
-	}
-	return again, nil
 }
 
 // numbers are the touched files, ascending.
