@@ -173,13 +173,14 @@ func (st *statement) createBy(c *creation, do work) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.s.Query != nil {
-		if err := c.log.Store().Put(st.ctx, creationMark, []byte("a CREATE TABLE AS SELECT is at work here, or has died\n")); err != nil {
+	filled := c.s.Query != nil || c.s.Clone != nil && !c.s.Clone.Shallow
+	if filled {
+		if err := c.log.Store().Put(st.ctx, creationMark, []byte("a CREATE TABLE that writes rows is at work here, or has died\n")); err != nil {
 			return withTable(protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be written", c.path).WithCause(err), c.target)
 		}
 	}
 	_, err = st.finish(tx, do)
-	if c.s.Query != nil {
+	if filled {
 		unmark := c.log.Store().Delete(context.WithoutCancel(st.ctx), creationMark)
 		if err == nil && unmark != nil {
 			st.warn(warningLog, "the file %s stays in the log, where it does no harm: %v", creationMark, unmark)

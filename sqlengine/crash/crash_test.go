@@ -22,6 +22,8 @@ type prepared struct {
 	before, after, two string
 	refused            protocol.Class // by the second run
 	calls              []string
+	stray              []string // files that nothing names before it runs
+	versions           string   // the rows of the versions that it keeps
 }
 
 func prepare(t *testing.T, k kind) *prepared {
@@ -31,8 +33,13 @@ func prepare(t *testing.T, k kind) *prepared {
 	if k.aged > 0 {
 		age(t, p.database, k.aged)
 	}
+	if k.then != nil {
+		k.then(t, p.database)
+	}
 	database := p.copy(t)
 	p.before = p.state(t, database)
+	p.stray = unreferenced(t, database)
+	p.versions = travel(t, database, k.keeps)
 	count := &plan{}
 	switch err := execute(count.attach(context.Background()), victim, database, k.run...); {
 	case protocol.ClassOf(err) == "DELTASQL_UNSUPPORTED_STATEMENT":
@@ -48,10 +55,28 @@ func prepare(t *testing.T, k kind) *prepared {
 	p.refused = protocol.ClassOf(execute(context.Background(), survivor, database, k.run...))
 	p.two = p.state(t, database)
 	faultless(t, database)
-	if k.aged == 0 && len(unreferenced(t, database)) > 0 { // where the log is cleaned up it names its files no more
-		t.Errorf("files that nothing names: %q", unreferenced(t, database))
+	if left := p.left(t, database); len(left) > 0 {
+		t.Errorf("files that nothing names: %q", left)
 	}
+	p.keptVersions(t, database)
 	return p
+}
+
+// left are the files that nothing names and that were not there before; a log that was cleaned up names its files no more.
+func (p *prepared) left(t *testing.T, database string) []string {
+	t.Helper()
+	if p.aged > 0 {
+		return nil
+	}
+	return slices.DeleteFunc(unreferenced(t, database), func(name string) bool { return slices.Contains(p.stray, name) })
+}
+
+// keptVersions checks that older versions are what they were.
+func (p *prepared) keptVersions(t *testing.T, database string) {
+	t.Helper()
+	if now := travel(t, database, p.keeps); now != p.versions {
+		t.Errorf("older versions are now:\n%s\nand were:\n%s", now, p.versions)
+	}
 }
 
 // commit is the number of the call that makes the version, the first of several; 0 where there is none.
@@ -87,13 +112,14 @@ func (p *prepared) state(t *testing.T, database string) string {
 
 // intermediate tells that a kind of several commits may have made some of them.
 func (p *prepared) intermediate(state string) bool {
-	return p.steps && len(state) >= min(len(p.before), len(p.after)) && len(state) <= max(len(p.before), len(p.after))
+	return p.steps && p.before != p.after && len(state) >= min(len(p.before), len(p.after)) && len(state) <= max(len(p.before), len(p.after))
 }
 
 // recovers checks that a database is in the old state or the new one, and that the statement can be run again. It gives which.
 func (p *prepared) recovers(t *testing.T, database string) (done bool) {
 	t.Helper()
 	now := p.state(t, database)
+	p.keptVersions(t, database)
 	switch {
 	case now == p.before:
 	case now == p.after:
@@ -105,7 +131,7 @@ func (p *prepared) recovers(t *testing.T, database string) (done bool) {
 		t.Errorf("neither the old nor the new state:\n%s\nold:\n%s\nnew:\n%s", now, p.before, p.after)
 		return false
 	}
-	if long {
+	if long && (done || !p.hurt) {
 		faultless(t, database)
 	}
 	err := execute(context.Background(), survivor, database, p.run...)
@@ -121,6 +147,7 @@ func (p *prepared) recovers(t *testing.T, database string) (done bool) {
 		t.Errorf("a run after the first: %v\n%s\nwanted %s:\n%s", err, again, p.refused, p.two)
 	}
 	faultless(t, database)
+	p.keptVersions(t, database)
 	return done
 }
 

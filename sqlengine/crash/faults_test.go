@@ -14,7 +14,7 @@ import (
 
 // quickKinds are the kinds of statements that other tests than TestCrash try where not every test is asked for.
 var quickKinds = []string{"create", "create as select", "create external", "insert, identity and row ids", "insert, partitioned", "replace as select",
-	"add column", "transaction", "v2 checkpoint", "delete with vectors and change data", "merge"}
+	"add column", "transaction", "v2 checkpoint", "delete with vectors and change data", "merge", "optimize by clustering", "purge", "vacuum of all but the newest", "restore", "deep clone", "convert", "repair of a missing vector", "clean-up on demand"}
 
 func someKinds() []kind {
 	if long {
@@ -84,8 +84,11 @@ func (p *prepared) judge(t *testing.T, database, call string, do action, err err
 			t.Errorf("the error does not say where: %v", err)
 		}
 	}
-	faultless(t, database)
-	if left := unreferenced(t, database); err != nil && len(left) > 0 && class != "DELTASQL_COMMIT_OUTCOME_UNKNOWN" && !strings.HasPrefix(call, "delete") {
+	if now == p.after || !p.hurt {
+		faultless(t, database)
+	}
+	p.keptVersions(t, database)
+	if left := p.left(t, database); err != nil && len(left) > 0 && class != "DELTASQL_COMMIT_OUTCOME_UNKNOWN" && !strings.HasPrefix(call, "delete") {
 		t.Errorf("files were left by a statement that failed: %q", left)
 	}
 }

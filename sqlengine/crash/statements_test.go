@@ -1,15 +1,26 @@
 package crash_test
 
-import "time"
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"deltasql/protocol"
+)
 
 // kind is a kind of statement that writes.
 type kind struct {
 	name  string
-	setup []string      // makes the database that it runs in
-	each  []string      // further setup for each try, which cannot be copied
-	aged  time.Duration // the commits of the setup are so old
-	run   []string      // the statements, in one session
-	steps bool          // it makes several commits, so that there are states in between; rows stay what they are
+	setup []string                            // makes the database that it runs in
+	each  []string                            // further setup for each try, which cannot be copied
+	aged  time.Duration                       // the commits of the setup are so old
+	run   []string                            // the statements, in one session
+	steps bool                                // it makes several commits, so that there are states in between; rows stay what they are
+	then  func(t *testing.T, database string) // done to the database once its setup has run
+	hurt  bool                                // the setup leaves a table that cannot be read whole, which the statement mends
+	keeps int                                 // so many versions of t, from 0, can be read as before whatever happens
 }
 
 const (
@@ -50,7 +61,51 @@ var kinds = []kind{
 	}},
 	{name: "truncate", setup: []string{plainTable, twoRows}, run: []string{"TRUNCATE TABLE t"}},
 	{name: "optimize", setup: []string{plainTable, twoRows, twoRows}, run: []string{"OPTIMIZE t"}},
-	{name: "restore", setup: []string{plainTable, twoRows, twoRows}, run: []string{"RESTORE TABLE t TO VERSION AS OF 1"}},
+	{name: "optimize by zorder", setup: []string{plainTable, twoRows, twoRows}, run: []string{"OPTIMIZE t ZORDER BY (s, id)"}, keeps: 3},
+	{name: "optimize by clustering", setup: []string{
+		plainTable + " CLUSTER BY (id) TBLPROPERTIES ('delta.enableRowTracking' = 'true')", twoRows, twoRows,
+	}, run: []string{"OPTIMIZE t"}, keeps: 3},
+	{name: "optimize of all clusters", setup: []string{plainTable + " CLUSTER BY (id)", twoRows, twoRows, "OPTIMIZE t", twoRows}, run: []string{"OPTIMIZE t FULL"}, keeps: 5},
+	{name: "optimize of partitions", setup: []string{
+		"CREATE TABLE t (id INT, p INT) PARTITIONED BY (p)", "INSERT INTO t VALUES (1, 1), (2, 2)", "INSERT INTO t VALUES (3, 1), (4, 2)",
+	}, run: []string{"OPTIMIZE t WHERE p = 1"}, keeps: 3},
+	{name: "purge", setup: []string{
+		plainTable + " TBLPROPERTIES ('delta.enableDeletionVectors' = 'true', 'delta.enableChangeDataFeed' = 'true')", twoRows, "DELETE FROM t WHERE id = 1",
+	}, run: []string{"REORG TABLE t APPLY (PURGE)"}, keeps: 3},
+	{name: "vacuum", setup: []string{plainTable, twoRows, "INSERT OVERWRITE t VALUES (7, 'g')", twoRows}, run: []string{"VACUUM t"}, steps: true, keeps: 4},
+	{name: "vacuum of all but the newest", setup: []string{
+		plainTable + " TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')", twoRows, "INSERT OVERWRITE t VALUES (7, 'g'), (8, 'h')", "DELETE FROM t WHERE id = 7", "UPDATE t SET s = 'i'",
+	}, run: []string{"SET spark.databricks.delta.retentionDurationCheck.enabled = false", "VACUUM t RETAIN 0 HOURS"}, steps: true},
+	{name: "vacuum lite", setup: []string{plainTable, twoRows, "INSERT OVERWRITE t VALUES (7, 'g')", twoRows},
+		run: []string{"SET spark.databricks.delta.retentionDurationCheck.enabled = false", "VACUUM t LITE RETAIN 0 HOURS"}, steps: true},
+	{name: "restore", setup: []string{plainTable, twoRows, twoRows}, run: []string{"RESTORE TABLE t TO VERSION AS OF 1"}, keeps: 3},
+	{name: "restore of vectors and definition", setup: []string{
+		plainTable + " TBLPROPERTIES ('delta.enableDeletionVectors' = 'true', 'delta.enableRowTracking' = 'true')", twoRows, "DELETE FROM t WHERE id = 1", "ALTER TABLE t ADD COLUMN more INT", "INSERT OVERWRITE t VALUES (7, 'g', 1)",
+	}, run: []string{"RESTORE TABLE t TO VERSION AS OF 2"}, keeps: 5},
+	{name: "shallow clone", setup: []string{plainTable, twoRows}, run: []string{"CREATE TABLE u SHALLOW CLONE t"}, keeps: 2},
+	{name: "deep clone", setup: []string{plainTable + " TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')", twoRows, "DELETE FROM t WHERE id = 1"}, run: []string{"CREATE TABLE u DEEP CLONE t"}, keeps: 3},
+	{name: "deep clone that follows", setup: []string{
+		plainTable, twoRows, "CREATE TABLE u DEEP CLONE t", "UPDATE t SET s = 'z' WHERE id = 1", twoRows,
+	}, run: []string{"CREATE OR REPLACE TABLE u DEEP CLONE t"}, keeps: 4},
+	{name: "convert", setup: []string{plainTable, twoRows, twoRows}, then: forgetLog, run: []string{"CONVERT TO DELTA parquet.`$folder/t`"}},
+	{name: "convert, partitioned", setup: []string{
+		"CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p)", "INSERT INTO t VALUES (1, 'a'), (2, 'b c')",
+	}, then: forgetLog, run: []string{"CONVERT TO DELTA parquet.`$folder/t` NO STATISTICS PARTITIONED BY (p STRING)"}},
+	{name: "analyze", setup: []string{
+		plainTable + " TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '0')", twoRows, "ALTER TABLE t SET TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '2')",
+	}, run: []string{"ANALYZE TABLE t COMPUTE DELTA STATISTICS"}, keeps: 3},
+	{name: "repair of a missing file", setup: []string{plainTable, twoRows, "INSERT INTO t VALUES (3, 'c')"}, then: loseFile("*.parquet"), hurt: true, run: []string{"FSCK REPAIR TABLE t"}},
+	{name: "repair of a missing vector", setup: []string{
+		plainTable + " TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')", twoRows, "INSERT INTO t SELECT id, 'k' FROM range(9000)", "DELETE FROM t WHERE id % 3 = 0 AND s = 'k'",
+	}, then: loseFile("deletion_vector_*.bin"), hurt: true, run: []string{"FSCK REPAIR TABLE t"}},
+	{name: "checkpoint on demand", setup: []string{plainTable, twoRows, twoRows}, run: []string{"CHECKPOINT t"}, steps: true, keeps: 3},
+	{name: "compaction of the log", setup: []string{plainTable, twoRows, "DELETE FROM t WHERE id = 1", twoRows}, run: []string{"COMPACT LOG t FROM 1 TO 3"}, steps: true, keeps: 4},
+	{name: "checksum on demand", setup: []string{plainTable, twoRows}, run: []string{"REPAIR CHECKSUM t"}, steps: true, keeps: 2},
+	{name: "manifests", setup: []string{"CREATE TABLE t (id INT, p INT) PARTITIONED BY (p)", "INSERT INTO t VALUES (1, 1), (2, 2)"}, run: []string{"GENERATE symlink_format_manifest FOR TABLE t"}, steps: true, keeps: 2},
+	{name: "clean-up on demand", setup: []string{
+		plainTable + " TBLPROPERTIES ('delta.enableExpiredLogCleanup' = 'false', 'delta.logRetentionDuration' = 'interval 1 day', 'delta.deletedFileRetentionDuration' = 'interval 1 day')",
+		twoRows, twoRows, "CHECKPOINT t", twoRows, "CHECKPOINT t",
+	}, aged: 20 * 24 * time.Hour, run: []string{"CLEAN LOG t"}, steps: true},
 	{name: "add column", setup: []string{plainTable, twoRows}, run: []string{"ALTER TABLE t ADD COLUMN more DOUBLE AFTER id"}},
 	{name: "rename column", setup: []string{plainTable + " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", twoRows}, run: []string{"ALTER TABLE t RENAME COLUMN s TO text"}},
 	{name: "drop column", setup: []string{plainTable + " TBLPROPERTIES ('delta.columnMapping.mode' = 'name')", twoRows}, run: []string{"ALTER TABLE t DROP COLUMN s"}},
@@ -71,4 +126,33 @@ var kinds = []kind{
 	{name: "clean-up", setup: []string{
 		plainTable + " TBLPROPERTIES ('delta.checkpointInterval' = '2', 'delta.logRetentionDuration' = 'interval 1 day', 'delta.deletedFileRetentionDuration' = 'interval 1 day')", twoRows, twoRows, twoRows, twoRows,
 	}, aged: 20 * 24 * time.Hour, run: []string{"INSERT INTO t VALUES (3, 'c')", "INSERT INTO t VALUES (4, 'd')"}, steps: true},
+}
+
+// forgetLog leaves of the table t a folder of Parquet files.
+func forgetLog(t *testing.T, database string) {
+	if err := os.RemoveAll(filepath.Join(catalog, database, "t", protocol.LogFolder)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loseFile deletes the newest of t's files of a kind.
+func loseFile(pattern string) func(t *testing.T, database string) {
+	return func(t *testing.T, database string) {
+		files, err := filepath.Glob(filepath.Join(catalog, database, "t", pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no file %s: %v", pattern, err)
+		}
+		newest := slices.MaxFunc(files, func(a, b string) int { return modified(t, a).Compare(modified(t, b)) })
+		if err := os.Remove(newest); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func modified(t *testing.T, file string) time.Time {
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
 }

@@ -130,7 +130,7 @@ func outside(database string) string { return filepath.Join(catalog, "_outside",
 
 // expand puts a database's names into a statement.
 func expand(sql, database string) string {
-	return strings.NewReplacer("$outside", outside(database), "$db", database).Replace(sql)
+	return strings.NewReplacer("$outside", outside(database), "$folder", filepath.Join(catalog, database), "$db", database).Replace(sql)
 }
 
 // execute runs statements in one session of an engine until one fails.
@@ -205,14 +205,39 @@ func query(t *testing.T, database, sql string) []string {
 	return rows
 }
 
+// rowsOrClass gives rows in order of their texts, and of a table that cannot be read the class of the error.
+func rowsOrClass(t *testing.T, database, sql string) []string {
+	t.Helper()
+	session, err := survivor.NewSession(sqlengine.SessionOptions{Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	rows, _, err := rowsIn(context.Background(), session, expand(sql, database))
+	if err != nil {
+		return []string{string(protocol.ClassOf(err))}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// travel is the rows of the first versions of the table t.
+func travel(t *testing.T, database string, versions int) string {
+	t.Helper()
+	var out strings.Builder
+	for v := range versions {
+		fmt.Fprintf(&out, "%d %s\n", v, strings.Join(rowsOrClass(t, database, fmt.Sprintf("SELECT * FROM t VERSION AS OF %d", v)), " "))
+	}
+	return out.String()
+}
+
 // state is all that can be asked of a database, as text: the tables' rows, columns, properties, versions and their operations.
 func state(t *testing.T, database string) string {
 	t.Helper()
 	var out strings.Builder
 	for _, name := range tables(t, database) {
 		fmt.Fprintf(&out, "TABLE %s\n", name)
-		rows := query(t, database, "SELECT * FROM "+name)
-		slices.Sort(rows)
+		rows := rowsOrClass(t, database, "SELECT * FROM "+name)
 		fmt.Fprintf(&out, "rows %s\n", strings.Join(rows, " "))
 		fmt.Fprintf(&out, "columns %s\n", strings.Join(query(t, database, "DESCRIBE "+name), " "))
 		fmt.Fprintf(&out, "properties %s\n", strings.Join(query(t, database, "SHOW TBLPROPERTIES "+name), " "))
@@ -299,11 +324,14 @@ func unreferenced(t *testing.T, database string) []string {
 			}
 			folder := filepath.Dir(filepath.Dir(file))
 			name := func(uri string) {
-				path, _, err := protocol.DecodePath(uri)
+				path, absolute, err := protocol.DecodePath(uri)
 				if err != nil {
 					t.Fatal(err)
 				}
-				named[filepath.Join(folder, filepath.FromSlash(path))] = true
+				if path = filepath.FromSlash(path); !absolute {
+					path = filepath.Join(folder, path)
+				}
+				named[path] = true
 			}
 			switch {
 			case action.Add != nil:
@@ -325,7 +353,7 @@ func unreferenced(t *testing.T, database string) []string {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		if !named[path] && !strings.Contains(path, protocol.LogFolder) {
+		if !named[path] && !strings.Contains(path, protocol.LogFolder) && !strings.Contains(path, "_symlink_format_manifest") {
 			inside, _ := filepath.Rel(root, path)
 			out = append(out, inside)
 		}

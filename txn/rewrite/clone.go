@@ -2,7 +2,9 @@ package rewrite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -68,30 +70,60 @@ func fileURI(root, name string) string {
 	return "file:" + protocol.EncodePath(filepath.ToSlash(filepath.Join(root, filepath.FromSlash(name))))
 }
 
+// clonedFromTag says of a file of a deep clone what it is a copy of: the source's path and the identity of its vector there, and that
+// of the copied vector here. The clone knows by it what it has already when it is made once more; a file whose vector is another by
+// now is no such copy any more.
+const clonedFromTag = "deltasql.clonedFrom"
+
+// origin is the content of the tag.
+func origin(path, theirVector, ourVector string) string {
+	text, _ := json.Marshal([]string{path, theirVector, ourVector}) // texts have no error
+	return string(text)
+}
+
+// copies are the files that a clone has already, by the source's file and vector.
+type copies struct {
+	files map[string]protocol.AddFile
+	data  map[string]protocol.AddFile // by the source's file alone
+}
+
+// copiesIn takes files without the tag for copies of what has their names, as other writers make them.
+func copiesIn(clone *log.Snapshot) copies {
+	c := copies{map[string]protocol.AddFile{}, map[string]protocol.AddFile{}}
+	if clone == nil {
+		return c
+	}
+	for i := range clone.Files().Len() {
+		add := clone.Files().Add(i)
+		key, path := keyOfAdd(&add), protocol.PathKey(add.Path)
+		if tag := add.Tags[clonedFromTag]; tag != "" {
+			var of []string
+			if json.Unmarshal([]byte(tag), &of) == nil && len(of) == 3 {
+				path = of[0]
+				key = path + "\x00" + of[1]
+				if of[2] != add.DeletionVector.UniqueID() {
+					key = "\x00" + keyOfAdd(&add) // of nothing that the source has
+				}
+			}
+		}
+		c.files[key], c.data[path] = add, add
+	}
+	return c
+}
+
 // CopyFiles copies the files of a snapshot, and their vectors, into the folder of another table and gives their adds there. What the
-// other table, as it is (nil for a new one), has under the same name already is not copied again. Names stay what they are; the
-// transaction deletes the copies if it fails. done is told of the bytes that were copied.
+// other table, as it is (nil for a new one), has copied already is not copied again. Copies have names of their own: the transaction
+// deletes them if it fails, and what it deletes must never be what another clone of the same source has committed. done is told of
+// the bytes that were copied.
 func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, done func(bytes int64)) (come, gone []protocol.AddFile, copied int, copiedBytes int64, err error) {
 	root, err := TableFolder(ctx, source.Table())
 	if err != nil {
 		return nil, nil, 0, 0, err
 	}
-	there := map[string]protocol.AddFile{}
-	vectors := map[string]bool{}
-	data := map[string]int64{} // sizes of the files that are there, by their paths
-	if now := tx.Snapshot(); now != nil {
-		for i := range now.Files().Len() {
-			there[fileKey(now.Files(), i)] = now.Files().Add(i)
-			data[now.Files().Path(i)] = now.Files().Size(i)
-			if dv := now.Files().DeletionVector(i); dv != nil && dv.StorageType != protocol.VectorInline {
-				if name, absolute, err := dv.Path(); err == nil && !absolute {
-					vectors[name] = true
-				}
-			}
-		}
-	}
+	there := copiesIn(tx.Snapshot())
 	type job struct{ from, to string }
 	var jobs []job
+	vectors := map[string]string{} // the source's files of vectors, and how the copies are encoded
 	for i := range source.Files().Len() {
 		add := source.Files().Add(i)
 		if err := checkTracked(source, &add); err != nil {
@@ -101,44 +133,56 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 		if add.Stats, err = againWide(&add); err != nil {
 			return nil, nil, 0, 0, err
 		}
-		from, to, err := placeOf(root, add.Path)
+		from, folder, err := placeOf(root, add.Path)
 		if err != nil {
 			return nil, nil, 0, 0, err
 		}
-		add.Path = protocol.EncodePath(to)
-		var vector job
+		key, path := keyOfAdd(&add), protocol.PathKey(add.Path)
+		if old, ok := there.files[key]; ok && old.Size == add.Size {
+			delete(there.files, key)
+			continue
+		}
+		if old, ok := there.data[path]; ok && old.Size == add.Size { // only its vector is another
+			add.Path = old.Path
+		} else {
+			name := fmt.Sprintf("%spart-%05d-%s-c000.parquet", folder, i, newUUID())
+			add.Path = protocol.EncodePath(name)
+			jobs = append(jobs, job{from, name})
+		}
+		theirs := add.DeletionVector.UniqueID()
 		if dv := add.DeletionVector; dv != nil && dv.StorageType != protocol.VectorInline {
 			name, absolute, err := dv.Path()
 			if err != nil {
 				return nil, nil, 0, 0, err
 			}
-			vector.from, vector.to = filepath.Join(root, filepath.FromSlash(name)), name
-			if absolute {
-				vector.from, vector.to = filepath.FromSlash(name), path.Base(name)
-				target, err := TableFolder(ctx, tx.Table())
+			if name = filepath.FromSlash(name); !absolute {
+				name = filepath.Join(root, name)
+			}
+			moved := *dv
+			moved.StorageType, moved.PathOrInline = protocol.VectorByUUID, vectors[name]
+			if moved.PathOrInline == "" {
+				id := newUUIDBytes()
+				moved.PathOrInline = protocol.EncodeZ85(id[:])
+				to, _, err := moved.Path()
 				if err != nil {
 					return nil, nil, 0, 0, err
 				}
-				moved := *dv
-				moved.PathOrInline = fileURI(target, vector.to)
-				add.DeletionVector = &moved
+				vectors[name] = moved.PathOrInline
+				jobs = append(jobs, job{name, to})
+			}
+			add.DeletionVector = &moved
+		}
+		of := origin(path, theirs, add.DeletionVector.UniqueID())
+		tags := map[string]string{clonedFromTag: of}
+		for name, value := range add.Tags {
+			if name != clonedFromTag {
+				tags[name] = value
 			}
 		}
-		key := keyOfAdd(&add)
-		if old, ok := there[key]; ok && old.Size == add.Size {
-			delete(there, key)
-			continue
-		}
+		add.Tags = tags
 		come = append(come, add)
-		if size, ok := data[add.Path]; !ok || size != add.Size { // otherwise only its vector is another
-			jobs = append(jobs, job{from, to})
-		}
-		if vector.from != "" && !vectors[vector.to] {
-			vectors[vector.to] = true
-			jobs = append(jobs, vector)
-		}
 	}
-	for _, old := range there {
+	for _, old := range there.files {
 		gone = append(gone, old)
 	}
 	for _, j := range jobs {
@@ -163,18 +207,19 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 	return come, gone, len(jobs), total.Load(), err
 }
 
-// placeOf is where a file lies, and its name in a copy of the table.
-func placeOf(root, uri string) (from, to string, err error) {
+// placeOf is where a file lies, and the folder that a copy of the table has it in.
+func placeOf(root, uri string) (from, folder string, err error) {
 	decoded, absolute, err := protocol.DecodePath(uri)
 	switch {
 	case err != nil:
 		return "", "", err
 	case !absolute:
-		return filepath.Join(root, filepath.FromSlash(decoded)), path.Clean(decoded), nil
+		folder, _ = path.Split(path.Clean(decoded))
+		return filepath.Join(root, filepath.FromSlash(decoded)), folder, nil
 	case strings.Contains(decoded, "://"):
 		return "", "", protocol.NewError("UNSUPPORTED_FEATURE", "the file %s is on a store that is not supported", decoded)
 	}
-	return filepath.FromSlash(decoded), path.Base(decoded), nil
+	return filepath.FromSlash(decoded), "", nil
 }
 
 func keyOfAdd(add *protocol.AddFile) string {

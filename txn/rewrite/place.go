@@ -113,10 +113,14 @@ func newStagingFolder(ctx context.Context, table *log.Table) (stagingFolder, err
 
 // newUUID makes a random UUID.
 func newUUID() string {
-	var b [16]byte
+	b := newUUIDBytes()
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func newUUIDBytes() (b [16]byte) {
 	_, _ = rand.Read(b[:]) // it never fails
 	b[6], b[8] = b[6]&0x0F|0x40, b[8]&0x3F|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	return b
 }
 
 // names gives new files their names, as the reference does: part-00000-<uuid>-c000.snappy.parquet, with .c000 in partitioned

@@ -3,7 +3,6 @@ package rewrite
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -80,8 +79,7 @@ func (w *vectorWriter) add(ctx context.Context, bitmap *roaring64.Bitmap) error 
 	}
 	if w.content == nil {
 		w.content = []byte{vectorFileVersion}
-		_, _ = rand.Read(w.id[:]) // it never fails
-		w.id[6], w.id[8] = w.id[6]&0x0F|0x40, w.id[8]&0x3F|0x80
+		w.id = newUUIDBytes()
 		if w.prefix = ""; w.random > 0 {
 			w.prefix = randomText(w.random)
 		}

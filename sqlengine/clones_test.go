@@ -1,0 +1,103 @@
+package sqlengine
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"deltasql/protocol"
+)
+
+// Several deep clones into one table at once: those that lose take away only what they copied themselves.
+func TestConcurrentDeepClones(t *testing.T) {
+	root := t.TempDir()
+	engines := []*Engine{openEngine(t, Options{Catalog: root}), openEngine(t, Options{Catalog: root})}
+	s := openSession(t, engines[0], SessionOptions{})
+	run := func(sql string) {
+		t.Helper()
+		if _, err := s.Execute(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	run("CREATE TABLE source (id BIGINT, p BIGINT) PARTITIONED BY (p) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+	run("INSERT INTO source SELECT id, id % 4 FROM range(40)")
+	run("DELETE FROM source WHERE id < 8")
+	for round := range 6 {
+		form := "CREATE TABLE u DEEP CLONE source"
+		if round > 0 {
+			run(fmt.Sprintf("INSERT INTO source VALUES (%d, %d)", 100+round, round))
+			run(fmt.Sprintf("DELETE FROM source WHERE id = %d", 10+round))
+			form = "CREATE OR REPLACE TABLE u DEEP CLONE source"
+		}
+		var all sync.WaitGroup
+		var errs [5]error
+		for i := range errs {
+			s := openSession(t, engines[i%2], SessionOptions{})
+			all.Go(func() { _, errs[i] = s.Execute(t.Context(), form) })
+		}
+		all.Wait()
+		made := 0
+		for _, err := range errs {
+			switch class := string(protocol.ClassOf(err)); {
+			case err == nil:
+				made++
+			case class != "DELTA_TABLE_ALREADY_EXISTS" && !strings.Contains(class, "CONCURRENT") && class != "DELTA_METADATA_CHANGED" && class != "DELTA_PROTOCOL_CHANGED":
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
+		if made == 0 {
+			t.Fatalf("round %d: nobody made the clone: %v", round, errs)
+		}
+		whole := answered(t, s, "SELECT * FROM source ORDER BY id")
+		if got := answered(t, s, "SELECT * FROM u ORDER BY id"); strings.Join(got, " ") != strings.Join(whole, " ") {
+			t.Fatalf("round %d: the clone has\n%s\nand the source\n%s", round, got, whole)
+		}
+		want(t, s, "FSCK REPAIR TABLE u", "[0]")
+	}
+	log, err := filepath.Glob(filepath.Join(root, "default", "u", "_delta_log", "*.json"))
+	if err != nil || len(log) < 6 {
+		t.Errorf("the clone has the commits %q: %v", log, err)
+	}
+}
+
+// A deep clone that is made once more copies what came and no more, and undoes what was done to the clone itself.
+func TestDeepCloneFollows(t *testing.T) {
+	s := openSession(t, openEngine(t, Options{Catalog: t.TempDir()}), SessionOptions{})
+	run := func(sql string) {
+		t.Helper()
+		if _, err := s.Execute(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	const copied = "CREATE OR REPLACE TABLE u DEEP CLONE s"
+	again := func(files int) {
+		t.Helper()
+		got := answered(t, s, copied)
+		if len(got) != 1 || strings.Split(strings.Trim(got[0], "[]"), ",")[3] != fmt.Sprint(files) {
+			t.Errorf("files copied: %s, wanted %d", got, files)
+		}
+		if a, b := answered(t, s, "SELECT * FROM s ORDER BY id"), answered(t, s, "SELECT * FROM u ORDER BY id"); strings.Join(a, " ") != strings.Join(b, " ") {
+			t.Errorf("the clone has %s and the source %s", b, a)
+		}
+	}
+	run("CREATE TABLE s (id BIGINT, v STRING) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+	run("INSERT INTO s SELECT id, 'a' FROM range(20)")
+	run("INSERT INTO s SELECT id + 20, 'b' FROM range(20)")
+	again(2)
+	again(0)
+	run("INSERT INTO s VALUES (99, 'c')")
+	again(1)
+	run("DELETE FROM s WHERE id = 3")
+	again(1) // the vector, not the file of the rows
+	again(0)
+	run("DELETE FROM u WHERE id = 4") // by the clone's own vector
+	again(1)
+	run("UPDATE u SET v = 'z' WHERE id > 30")
+	again(1) // of one file the rows are there, under a vector; the other is gone
+	run("RESTORE TABLE s TO VERSION AS OF 1")
+	again(0)
+	want(t, s, "SELECT count(*) FROM u VERSION AS OF 0", "[40]")
+	want(t, s, "SELECT count(*) FROM u VERSION AS OF 2", "[41]")
+}
