@@ -55,7 +55,7 @@ var ownVariables = []variable{
 	{name: "deltasql_test_clock", initial: "off", check: isBoolean, help: "lets DELTASQL_NOW and deltasql_clock_advance move the clock (tests)"},
 	{name: "deltasql_clock_advance", initial: "", check: isClockAdvance, help: "moves this session's clock forward, as 'INTERVAL 7 DAYS' (tests)"},
 	{name: "time_zone", conf: "spark.sql.session.timezone", initial: "UTC", check: isTimeZone, help: "the zone in which times are read and shown"},
-	{name: "sql_mode", initial: "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT", check: isSQLMode, help: "MySQL's modes, for the MySQL dialect; sqlModes says which matter"},
+	{name: "sql_mode", initial: "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION", check: isSQLMode, help: "MySQL's modes, for the MySQL dialect; sqlModes says which matter"},
 	{name: "spark.sql.ansi.enabled", initial: "true", check: isAlwaysTrue, help: "always true: overflow and bad casts are errors"},
 	{name: "autocommit", initial: "1", boolean: true, integer: true, check: isBoolean, help: "every statement is its own transaction"},
 	{name: "character_set_client", initial: "utf8mb4", check: isUTF8, help: "text is UTF-8"},

@@ -164,13 +164,19 @@ func count(c *call) (Expr, error) {
 		if c.node.Distinct && !isOrderable(args[0].Type()) {
 			return nil, mismatch(c.at, "INVALID_ORDERING_TYPE", "values of type %s cannot be compared", args[0].Type())
 		}
-		return c.aggregate("count", tLong, c.foldCase(args[0]))
+		key, err := c.foldCase(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return c.aggregate("count", tLong, key)
 	}
 	names := make([]string, len(args))
 	var conditions []Expr
 	for i, a := range args {
 		names[i] = fmt.Sprintf("c%d", i)
-		args[i] = c.foldCase(a)
+		if args[i], err = c.foldCase(a); err != nil {
+			return nil, err
+		}
 		conditions = append(conditions, notNull(a))
 	}
 	row := structOf(names, args)
@@ -179,11 +185,12 @@ func count(c *call) (Expr, error) {
 }
 
 // foldCase is an argument of DISTINCT as the session compares text.
-func (c *call) foldCase(e Expr) Expr {
-	if c.ctx.Dialect == MySQL && c.ctx.MySQLCompare && c.node.Distinct && e.Type().Kind == protocol.KindString {
-		return collated(e, "utf8mb4_0900_ai_ci")
+func (c *call) foldCase(e Expr) (Expr, error) {
+	if !c.node.Distinct || e.Type().Kind != protocol.KindString {
+		return e, nil
 	}
-	return e
+	key, err := CollationKey(e, c.ctx)
+	return key, placed(err, c.at)
 }
 
 // sumType is Spark's: bigint of integers, decimal(p+10, s), double.

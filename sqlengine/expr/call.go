@@ -346,7 +346,11 @@ func (c *call) counted(n int) error {
 	case most != least:
 		want = fmt.Sprintf("%d to %d", least, most)
 	}
-	return fail(c.at, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "%s takes %s arguments, not %d", c.name, want, n)
+	err := fail(c.at, "WRONG_NUM_ARGS.WITHOUT_SUGGESTION", "%s takes %s arguments, not %d", c.name, want, n)
+	if c.ctx.Dialect == MySQL && (c.f.kind != scalar || inGrammar[c.name]) {
+		err.WithErrno(1064)
+	}
+	return err
 }
 
 // finish checks and converts bound arguments and makes the call's node.
@@ -386,6 +390,19 @@ func spread(sql string, n int) string {
 		sql = strings.ReplaceAll(sql, mark, strings.Join(list, ", "))
 	}
 	return sql
+}
+
+// inGrammar are the functions whose arguments MySQL's own grammar counts, so that a wrong number is a syntax error (1064) there.
+var inGrammar = wordSet("adddate ascii cast char charset coalesce collation convert curdate curtime current_user database date date_add date_sub day extract " +
+	"format get_format hour if insert interval left microsecond minute mod month now password position quarter repeat replace reverse right row_count second " +
+	"subdate substr substring sysdate time timestamp timestampadd timestampdiff trim truncate user utc_date utc_time utc_timestamp week weight_string year")
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(words) {
+		set[word] = true
+	}
+	return set
 }
 
 // argument converts argument i to what the function accepts.

@@ -36,6 +36,11 @@ func convert(e Expr, to protocol.DataType, ctx *Context, try bool) (Expr, error)
 	if from.Kind == protocol.KindVoid {
 		return fromVoid(e, to), nil
 	}
+	if ctx.Dialect == MySQL && from.Kind == protocol.KindTimestampNTZ && to.Kind == protocol.KindString {
+		if digits := shownDigits(e); digits > 0 {
+			return rawOf(tString, fmt.Sprintf("left(strftime({0}, '%%Y-%%m-%%d %%H:%%M:%%S.%%f'), %d)", 20+digits), e), nil
+		}
+	}
 	c := casting{ctx: ctx, try: try, constant: isConstant(e)}
 	if c.plain(from, to) {
 		return &Cast{Typed: Typed{to, e.Nullable() || try}, Operand: e, Try: try}, nil

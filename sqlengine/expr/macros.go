@@ -171,7 +171,12 @@ var macros = []string{
 	// ---- MySQL: dates and times ----
 
 	// A datetime from text: digits alone, or year-month-day with a clock; text behind it is left out of account.
-	`CREATE MACRO my_datetime_text(t) AS CASE WHEN regexp_full_match(t, '[0-9]{14}') THEN try_strptime(t, '%Y%m%d%H%M%S') WHEN regexp_full_match(t, '[0-9]{12}') THEN try_strptime(t, '%y%m%d%H%M%S') WHEN regexp_full_match(t, '[0-9]{8}') THEN try_strptime(t, '%Y%m%d') WHEN regexp_full_match(t, '[0-9]{6}') THEN try_strptime(t, '%y%m%d') ELSE TRY_CAST(regexp_replace(regexp_extract(t, '^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}([ T]+[0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}(\.[0-9]{1,6})?)?)?'), '^([0-9]+)[-/.]([0-9]+)[-/.]([0-9]+)', '\1-\2-\3') AS TIMESTAMP) END`,
+	// Years of one or two digits are those from 1970 to 2069.
+	`CREATE MACRO my_century_of(t) AS CASE WHEN regexp_matches(t, '^[0-6][0-9][-/.]') THEN '20' || t WHEN regexp_matches(t, '^[7-9][0-9][-/.]') THEN '19' || t ELSE t END`,
+	`CREATE MACRO my_century(t) AS my_century_of(regexp_replace(t, '^([0-9])([-/.])', '0\1\2'))`,
+	// What is behind a time's six digits rounds the last of them.
+	`CREATE MACRO my_seventh_digit(t) AS CASE WHEN regexp_matches(t, ':[0-9]{1,2}\.[0-9]{6}[5-9]') THEN to_microseconds(1) ELSE to_microseconds(0) END`,
+	`CREATE MACRO my_datetime_text(t) AS CASE WHEN regexp_full_match(t, '[0-9]{14}') THEN try_strptime(t, '%Y%m%d%H%M%S') WHEN regexp_full_match(t, '[0-9]{12}') THEN try_strptime(t, '%y%m%d%H%M%S') WHEN regexp_full_match(t, '[0-9]{8}') THEN try_strptime(t, '%Y%m%d') WHEN regexp_full_match(t, '[0-9]{6}') THEN try_strptime(t, '%y%m%d') ELSE my_seventh_digit(t) + TRY_CAST(regexp_replace(regexp_extract(my_century(t), '^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}([ T]+[0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}(\.[0-9]{1,6})?)?)?'), '^([0-9]+)[-/.]([0-9]+)[-/.]([0-9]+)', '\1-\2-\3') AS TIMESTAMP) END`,
 	`CREATE MACRO my_datetime(t) AS list_transform([trim(t)], lambda v: my_datetime_text(v))[1]`,
 	`CREATE MACRO my_datetime_number(n) AS my_datetime_text(CASE WHEN n < 101 THEN 'x' WHEN n < 1000000 THEN lpad(CAST(n AS VARCHAR), 6, '0') WHEN n < 100000000 THEN lpad(CAST(n AS VARCHAR), 8, '0') WHEN n < 1000000000000 THEN lpad(CAST(n AS VARCHAR), 12, '0') ELSE lpad(CAST(n AS VARCHAR), 14, '0') END)`,
 	// A TIME from text: [-][days ]h:m[:s[.f]], digits alone, or the clock of a datetime.

@@ -29,7 +29,7 @@ var mathFunctions = []*function{
 	fn("log10", inSpark, "double", asDouble, "CASE WHEN {0} > 0 THEN log10({0}) END"),
 	fn("log2", inSpark, "double", asDouble, "CASE WHEN {0} > 0 THEN log2({0}) END"),
 	fn("log1p", inBoth, "double", asDouble, "CASE WHEN {0} > -1 THEN ln(1 + {0}) END"),
-	fn("pow power", inBoth, "double double", asDouble, "pow({0}, {1})").total(),
+	fn("pow power", inSpark, "double double", asDouble, "pow({0}, {1})").total(),
 	fn("sin", inBoth, "double", asDouble, "sin({0})").total(),
 	fn("cos", inBoth, "double", asDouble, "cos({0})").total(),
 	fn("tan", inBoth, "double", asDouble, "tan({0})").total(),

@@ -196,7 +196,7 @@ func (b *binder) mysqlCast(n *parse.Cast, e Expr) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return rawNull(tDayTime, fmt.Sprintf("my_round_time({0}, %d)", pow10(6-max(n.Type.Digits, 0))), out), nil
+		return withDigits(rawNull(tDayTime, fmt.Sprintf("my_round_time({0}, %d)", pow10(6-max(n.Type.Digits, 0))), out), max(n.Type.Digits, 0)), nil
 	case "YEAR":
 		number, err := b.mysqlInteger(e, at)
 		if err != nil {
@@ -242,13 +242,13 @@ func (b *binder) mysqlInteger(e Expr, at parse.Pos) (Expr, error) {
 // roundedClock rounds a datetime to a number of fractional digits.
 func roundedClock(e Expr, digits int) Expr {
 	if digits >= 6 {
-		return e
+		return withDigits(rawOf(tNTZ, "{0}", e), 6)
 	}
 	unit := pow10(6 - digits)
 	if l, ok := asLiteral(e); ok {
-		return constant(tNTZ, protocol.Value{Int: floorDiv(l.Value.Int+unit/2, unit) * unit})
+		return withDigits(constant(tNTZ, protocol.Value{Int: floorDiv(l.Value.Int+unit/2, unit) * unit}), digits)
 	}
-	return rawNull(tNTZ, fmt.Sprintf("my_round_clock({0}, %d)", unit), e)
+	return withDigits(rawNull(tNTZ, fmt.Sprintf("my_round_clock({0}, %d)", unit), e), digits)
 }
 
 func pow10(n int) int64 {

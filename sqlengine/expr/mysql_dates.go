@@ -13,19 +13,12 @@ var mysqlDateFunctions = []*function{
 	custom("now current_timestamp sysdate localtime", inMySQL, "[bigint]", mysqlNow),
 	custom("localtime sysdate", inSpark, "[bigint]", mysqlNow),
 	custom("current_date curdate", inMySQL, "", func(c *call) (Expr, error) { return c.today(), nil }),
-	custom("curtime current_time", inBoth, "[bigint]", func(c *call) (Expr, error) {
-		micros := c.localNow().Value.Int
-		return constant(tDayTime, protocol.Value{Int: micros - floorDiv(micros, 86_400_000_000)*86_400_000_000 - micros%1_000_000}), nil
-	}),
+	custom("curtime current_time", inBoth, "[bigint]", func(c *call) (Expr, error) { return c.moment(tDayTime, c.localNow().Value.Int) }),
 	custom("utc_date", inBoth, "", func(c *call) (Expr, error) {
 		return constant(tDate, protocol.Value{Int: floorDiv(c.ctx.Now.Unix(), 86400)}), nil
 	}),
-	custom("utc_timestamp", inBoth, "[bigint]", func(c *call) (Expr, error) {
-		return constant(tNTZ, protocol.Value{Int: c.ctx.Now.Unix() * 1_000_000}), nil
-	}),
-	custom("utc_time", inBoth, "[bigint]", func(c *call) (Expr, error) {
-		return constant(tDayTime, protocol.Value{Int: c.ctx.Now.Unix() % 86400 * 1_000_000}), nil
-	}),
+	custom("utc_timestamp", inBoth, "[bigint]", func(c *call) (Expr, error) { return c.moment(tNTZ, c.ctx.Now.UnixMicro()) }),
+	custom("utc_time", inBoth, "[bigint]", func(c *call) (Expr, error) { return c.moment(tDayTime, c.ctx.Now.UnixMicro()) }),
 	custom("date", inMySQL, "any", mysqlCastCall(tDate)),
 	custom("time", inBoth, "any", mysqlCastCall(tDayTime)),
 	custom("timestamp", inMySQL, "any [any]", mysqlTimestamp),
@@ -58,7 +51,7 @@ var mysqlDateFunctions = []*function{
 		return rawNull(tLong, "CAST(spark_micros({0}) // 1000000 AS BIGINT)", e), err
 	}),
 	custom("sec_to_time", inBoth, "number", func(c *call) (Expr, error) {
-		return rawNull(tDayTime, "to_microseconds(CAST({0} * 1000000::BIGINT AS BIGINT))", c.args[0]), nil
+		return withDigits(rawNull(tDayTime, "to_microseconds(CAST({0} * 1000000::BIGINT AS BIGINT))", c.args[0]), numberDigits(c.args[0])), nil
 	}),
 	fn("maketime", inBoth, "bigint bigint double", fixed(tDayTime), "CASE WHEN {1} BETWEEN 0 AND 59 AND {2} >= 0 AND {2} < 60 THEN to_microseconds(CAST((abs({0}) * 3600 + {1} * 60 + {2}) * 1000000 AS BIGINT) * CASE WHEN {0} < 0 THEN -1 ELSE 1 END) END"),
 	fn("makedate", inBoth, "bigint bigint", asDate, "CASE WHEN {1} > 0 THEN make_date(CASE WHEN {0} < 70 THEN {0} + 2000 WHEN {0} < 100 THEN {0} + 1900 ELSE {0} END, 1, 1) + CAST({1} - 1 AS INTEGER) END"),
@@ -77,8 +70,10 @@ var mysqlDateFunctions = []*function{
 	custom("get_format", inBoth, "string string", getFormat),
 }
 
-func mysqlNow(c *call) (Expr, error) {
-	now := c.localNow()
+func mysqlNow(c *call) (Expr, error) { return c.moment(tNTZ, c.localNow().Value.Int) }
+
+// moment is a wall clock, or its time of day, with the fractional digits that the function's argument asks for.
+func (c *call) moment(of protocol.DataType, micros int64) (Expr, error) {
 	digits := int64(0)
 	if len(c.args) == 1 {
 		var ok bool
@@ -86,8 +81,11 @@ func mysqlNow(c *call) (Expr, error) {
 			return nil, fail(c.at, "INVALID_PARAMETER_VALUE", "%s takes 0 to 6 fractional digits", c.name)
 		}
 	}
+	if of.Kind == protocol.KindIntervalDayTime {
+		micros -= floorDiv(micros, 86_400_000_000) * 86_400_000_000
+	}
 	unit := pow10(6 - int(digits))
-	return constant(tNTZ, protocol.Value{Int: floorDiv(now.Value.Int, unit) * unit}), nil
+	return withDigits(constant(of, protocol.Value{Int: floorDiv(micros, unit) * unit}), int(digits)), nil
 }
 
 func mysqlCastCall(t protocol.DataType) func(c *call) (Expr, error) {
@@ -247,16 +245,20 @@ func mysqlUnixTimestamp(c *call) (Expr, error) {
 		return constant(tLong, protocol.Value{Int: c.ctx.Now.Unix()}), nil
 	}
 	e := c.args[0]
-	fraction := false
+	digits := 0
 	if text, ok := constantText(e); ok {
-		fraction = strings.Contains(text, ".")
+		_, fraction, _ := strings.Cut(text, ".")
+		digits = min(len(fraction), 6)
+	} else if isTime(e.Type()) {
+		digits = shownDigits(e)
 	}
 	ts, err := c.mysqlConvert(e, tTimestamp, c.at)
 	if err != nil {
 		return nil, err
 	}
-	if fraction {
-		return rawNull(decimalOf(20, 6), "CAST(CAST(epoch_us({0}) AS DECIMAL(18,0)) * 0.000001 AS DECIMAL(20,6))", ts), nil
+	if digits > 0 {
+		of := decimalOf(14+digits, digits)
+		return castTo(of, "CAST(epoch_us({0}) AS DECIMAL(18,0)) * 0.000001", ts).(*Raw).nullable(), nil
 	}
 	return rawNull(tLong, "CAST(floor(epoch_us({0}) / 1000000) AS BIGINT)", ts), nil
 }
@@ -264,9 +266,20 @@ func mysqlUnixTimestamp(c *call) (Expr, error) {
 func mysqlFromUnixtime(c *call) (Expr, error) {
 	clock := rawNull(tNTZ, "CASE WHEN {0} >= 0 THEN "+c.ctx.local("make_timestamptz(CAST({0} * 1000000::BIGINT AS BIGINT))")+" END", c.args[0])
 	if len(c.args) == 1 {
-		return clock, nil
+		return withDigits(clock, numberDigits(c.args[0])), nil
 	}
 	return c.mysqlFormatted(clock, c.args[1])
+}
+
+// numberDigits is how many digits of a fraction a number of seconds brings.
+func numberDigits(e Expr) int {
+	switch t := e.Type(); {
+	case t.Kind == protocol.KindDecimal:
+		return min(t.Scale, 6)
+	case isFloating(t):
+		return 6
+	}
+	return 0
 }
 
 func convertTZ(c *call) (Expr, error) {

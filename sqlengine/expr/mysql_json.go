@@ -60,9 +60,6 @@ func jsonText(sql string, args ...Expr) *Raw {
 	return &Raw{Typed: Typed{tString, true}, SQL: "CAST(" + sql + " AS VARCHAR)", Args: args, json: true}
 }
 
-// IsJSON tells whether a value is a JSON document rather than text or anything else.
-func IsJSON(e Expr) bool { return isJSON(e) }
-
 // isJSON tells whether a value is a document rather than text.
 func isJSON(e Expr) bool {
 	r, ok := e.(*Raw)

@@ -24,6 +24,7 @@ var mysqlMathFunctions = []*function{
 		}
 		return logarithm("log({0}, {1})", "{0} > 0 AND {0} <> 1 AND {1} > 0")(c)
 	}),
+	fn("pow power", inMySQL, "double double", asDouble, "my_finite(pow({0}, {1}))").total(),
 	fn("exp", inMySQL, "double", asDouble, "my_finite(exp({0}))").total(),
 	fn("asin", inMySQL, "double", asDouble, "CASE WHEN abs({0}) <= 1 THEN asin({0}) END"),
 	fn("acos", inMySQL, "double", asDouble, "CASE WHEN abs({0}) <= 1 THEN acos({0}) END"),

@@ -90,6 +90,8 @@ func TestMySQLRecords(t *testing.T) {
 var knownDifferences = map[string]bool{
 	// MySQL 9 rounds each quotient, MariaDB keeps more digits inside an expression.
 	"SELECT 7 / 2 AS a, 1 / 3 AS b, 1.00 / 3 AS c, 10.000 / 4 AS d, 2 / 3.00 AS e, -7 / 2 AS f, 1 / 3 * 3 AS g": true,
+	// MySQL refuses an empty pattern.
+	"SELECT 'a' REGEXP ''": true,
 	// NO_UNSIGNED_SUBTRACTION is set before one of the two.
 	"SELECT CAST(1 AS UNSIGNED) - 2 AS a": true,
 	// Dates with a zero month or day are no dates here.

@@ -162,12 +162,16 @@ func strToDate(c *call) (Expr, error) {
 		return c.parsedBy(tDate, "CAST(NULL AS DATE)", ""), nil
 	}
 	clock := fmt.Sprintf("my_parsed({0}, %s, %s)", quoteText(`^\s*(`+match.String()+")"), quoteText(letters.String()))
+	digits := 0
+	if strings.Contains(pattern, "%f") {
+		digits = 6
+	}
 	whole := `\s*` + match.String() + `\s*`
 	switch {
 	case date && time:
-		return c.parsedBy(tNTZ, clock, whole), nil
+		return withDigits(c.parsedBy(tNTZ, clock, whole), digits), nil
 	case time:
-		return c.parsedBy(tDayTime, "("+clock+" - date_trunc('day', "+clock+"))", whole), nil
+		return withDigits(c.parsedBy(tDayTime, "("+clock+" - date_trunc('day', "+clock+"))", whole), digits), nil
 	}
 	return c.parsedBy(tDate, "CAST("+clock+" AS DATE)", whole), nil
 }

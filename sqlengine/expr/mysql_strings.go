@@ -107,18 +107,21 @@ func (c *call) folded(e Expr) Expr {
 
 func mysqlConcat(c *call) (Expr, error) {
 	args := make([]Expr, len(c.args))
-	binary := true
+	binary := false
 	for _, a := range c.args {
-		binary = binary && a.Type().Kind == protocol.KindBinary
+		binary = binary || a.Type().Kind == protocol.KindBinary
 	}
 	for i, a := range c.args {
 		args[i] = a
-		if binary {
+		if a.Type().Kind == protocol.KindBinary {
 			continue
 		}
 		var err error
 		if args[i], err = c.mysqlConvert(a, tString, c.at); err != nil {
 			return nil, err
+		}
+		if binary { // bytes beside text make bytes
+			args[i] = asBytes(args[i])
 		}
 	}
 	if len(args) == 1 {

@@ -16,6 +16,9 @@ func (b *binder) pattern(e Expr, at parse.Pos) (Expr, error) {
 	if !ok {
 		return e, nil
 	}
+	if text == "" && b.ctx.Dialect == MySQL {
+		return nil, fail(at, "INVALID_PARAMETER_VALUE.PATTERN", "a regular expression cannot be empty").WithErrno(3685)
+	}
 	if _, err := regexp.Compile(text); err != nil {
 		return nil, fail(at, "INVALID_PARAMETER_VALUE.PATTERN", "the regular expression %q is not supported: %s", text, strings.TrimPrefix(err.Error(), "error parsing regexp: ")).
 			WithHint("patterns have RE2's syntax, without look-around and back references")

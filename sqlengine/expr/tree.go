@@ -26,6 +26,7 @@ type (
 		Typed
 		Value  protocol.Value
 		folded bool // the value of a cast: it counts with its type's digits in decimal arithmetic, not with its own
+		digits int  // of a time: digits of the fraction that are shown even where they are zeros
 	}
 
 	// Column is column Index of a relation in scope (an outer one for a correlated subquery).
@@ -111,6 +112,7 @@ type (
 		Args     []Expr
 		Volatile bool
 		json     bool   // text that is a JSON document, so that a JSON function takes it as one
+		fraction *int   // of a time: digits of the fraction that are always shown; nil: those that its operands show
 		bare     string // of a part of a variant: SQL where a JSON null may as well be SQL's NULL
 	}
 
