@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -100,4 +101,97 @@ func TestDeepCloneFollows(t *testing.T) {
 	again(0)
 	want(t, s, "SELECT count(*) FROM u VERSION AS OF 0", "[40]")
 	want(t, s, "SELECT count(*) FROM u VERSION AS OF 2", "[41]")
+}
+
+// Of a deep clone's files, those that a failed clone has written are deleted, and no others: those that older versions of the clone
+// have stay.
+func TestFailedDeepCloneKeepsOlderVersions(t *testing.T) {
+	s := freshSession(t, SessionOptions{})
+	source := t.TempDir()
+	want(t, s, "CREATE TABLE s (id INT) USING delta LOCATION '"+source+"' TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+	want(t, s, "INSERT INTO s VALUES (1), (2)")
+	want(t, s, "DELETE FROM s WHERE id = 2")
+	answered(t, s, "CREATE TABLE c DEEP CLONE s")
+	want(t, s, "INSERT OVERWRITE s VALUES (3)")
+	answered(t, s, "CREATE OR REPLACE TABLE c DEEP CLONE s")
+	before, err := filepath.Glob(filepath.Join(source, "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered(t, s, "RESTORE TABLE s TO VERSION AS OF 2")
+	want(t, s, "INSERT INTO s VALUES (4)")
+	after, err := filepath.Glob(filepath.Join(source, "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range after {
+		if !strings.Contains(strings.Join(before, "\n"), name) {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	refuse(t, s, "CREATE OR REPLACE TABLE c DEEP CLONE s", "DELTA_FILE_NOT_FOUND_DETAILED")
+	want(t, s, "SELECT id FROM c", "[3]")
+	want(t, s, "SELECT id FROM c VERSION AS OF 0", "[1]")
+}
+
+// A vector that the source refers to in another table's folder is copied with the rest.
+func TestDeepCloneOfShallowClone(t *testing.T) {
+	s := freshSession(t, SessionOptions{})
+	want(t, s, "CREATE TABLE a (id INT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+	want(t, s, "INSERT INTO a VALUES (1), (2), (3)")
+	want(t, s, "DELETE FROM a WHERE id = 2")
+	answered(t, s, "CREATE TABLE s SHALLOW CLONE a")
+	answered(t, s, "CREATE TABLE d DEEP CLONE s")
+	want(t, s, "SELECT id FROM d ORDER BY id", "[1]", "[3]")
+	for _, m := range answered(t, s, "CHECK TABLE d") {
+		if !strings.Contains(m, `"OK"`) {
+			t.Error(m)
+		}
+	}
+	counts := answered(t, s, "CREATE OR REPLACE TABLE d DEEP CLONE s")
+	if len(counts) != 1 || !strings.HasSuffix(counts[0], ",1,0,0,0,0]") {
+		t.Errorf("a clone of what has not changed answers %v", counts)
+	}
+	want(t, s, "DELETE FROM d WHERE id = 3")
+	answered(t, s, "CREATE OR REPLACE TABLE d DEEP CLONE s")
+	want(t, s, "SELECT id FROM d ORDER BY id", "[1]", "[3]")
+	want(t, s, "DROP TABLE a")
+	want(t, s, "SELECT id FROM d ORDER BY id", "[1]", "[3]")
+}
+
+// Files of one name in different folders of a source stay different files.
+func TestDeepCloneOfEqualNames(t *testing.T) {
+	s := freshSession(t, SessionOptions{})
+	folder := t.TempDir()
+	for _, p := range []string{"1", "2"} {
+		if err := os.Mkdir(filepath.Join(folder, "p="+p), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		want(t, s, "COPY (SELECT "+p+" AS id) TO '"+filepath.Join(folder, "p="+p, "x.parquet")+"'")
+	}
+	want(t, s, "CONVERT TO DELTA parquet.`"+folder+"` PARTITIONED BY (p INT)")
+	answered(t, s, "CREATE TABLE s SHALLOW CLONE delta.`"+folder+"`")
+	answered(t, s, "CREATE TABLE d DEEP CLONE s")
+	want(t, s, "SELECT id, p FROM d ORDER BY id", "[1,1]", "[2,2]")
+}
+
+// A clone that takes after another table has the rows of that, though files of both may have one name and one size.
+func TestDeepCloneOfAnotherTable(t *testing.T) {
+	s := freshSession(t, SessionOptions{})
+	for i, name := range []string{"a", "b"} {
+		folder := t.TempDir()
+		want(t, s, fmt.Sprintf("COPY (SELECT %d AS id) TO '%s'", i, filepath.Join(folder, "x.parquet")))
+		want(t, s, "CONVERT TO DELTA parquet.`"+folder+"`")
+		want(t, s, "CREATE TABLE "+name+" LOCATION '"+folder+"'")
+	}
+	answered(t, s, "CREATE TABLE c DEEP CLONE a")
+	answered(t, s, "CREATE OR REPLACE TABLE c DEEP CLONE b")
+	want(t, s, "SELECT id FROM c", "[1]")
+	// A shallow clone of a deep one becomes a deep one: all of its files are its own.
+	answered(t, s, "CREATE TABLE d SHALLOW CLONE c")
+	answered(t, s, "CREATE OR REPLACE TABLE d DEEP CLONE b")
+	want(t, s, "DROP TABLE c")
+	want(t, s, "SELECT id FROM d", "[1]")
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -70,43 +72,44 @@ func fileURI(root, name string) string {
 	return "file:" + protocol.EncodePath(filepath.ToSlash(filepath.Join(root, filepath.FromSlash(name))))
 }
 
-// clonedFromTag says of a file of a deep clone what it is a copy of: the source's path and the identity of its vector there, and that
-// of the copied vector here. The clone knows by it what it has already when it is made once more; a file whose vector is another by
-// now is no such copy any more.
+// clonedFromTag says of a file of a deep clone what it is a copy of: the id of the source, its path and the identity of its vector
+// there, and that of the copied vector here. The clone knows by it what it has already when it is made once more; a file whose vector
+// is another by now is no such copy any more. Names alone would not do: tables made of plain files have files of one name.
 const clonedFromTag = "deltasql.clonedFrom"
 
 // origin is the content of the tag.
-func origin(path, theirVector, ourVector string) string {
-	text, _ := json.Marshal([]string{path, theirVector, ourVector}) // texts have no error
+func origin(source *log.Snapshot, path, theirVector, ourVector string) string {
+	text, _ := json.Marshal([]string{source.Config().Metadata.ID, path, theirVector, ourVector}) // texts have no error
 	return string(text)
 }
 
-// copies are the files that a clone has already, by the source's file and vector.
+// copies are the files that a clone has.
 type copies struct {
-	files map[string]protocol.AddFile
+	files map[string]protocol.AddFile // by the source's file and vector, those that are copies
 	data  map[string]protocol.AddFile // by the source's file alone
+	other []protocol.AddFile          // files that are none of the source's
 }
 
-// copiesIn takes files without the tag for copies of what has their names, as other writers make them.
-func copiesIn(clone *log.Snapshot) copies {
-	c := copies{map[string]protocol.AddFile{}, map[string]protocol.AddFile{}}
+func copiesIn(clone, source *log.Snapshot) copies {
+	c := copies{files: map[string]protocol.AddFile{}, data: map[string]protocol.AddFile{}}
 	if clone == nil {
 		return c
 	}
 	for i := range clone.Files().Len() {
 		add := clone.Files().Add(i)
-		key, path := keyOfAdd(&add), protocol.PathKey(add.Path)
-		if tag := add.Tags[clonedFromTag]; tag != "" {
-			var of []string
-			if json.Unmarshal([]byte(tag), &of) == nil && len(of) == 3 {
-				path = of[0]
-				key = path + "\x00" + of[1]
-				if of[2] != add.DeletionVector.UniqueID() {
-					key = "\x00" + keyOfAdd(&add) // of nothing that the source has
-				}
-			}
+		var of []string
+		_, absolute, err := protocol.DecodePath(add.Path) // what lies in another table's folder is no copy, whatever it says
+		tagged := json.Unmarshal([]byte(add.Tags[clonedFromTag]), &of) == nil && len(of) == 4 && of[0] == source.Config().Metadata.ID
+		if err != nil || absolute || !tagged {
+			c.other = append(c.other, add)
+			continue
 		}
-		c.files[key], c.data[path] = add, add
+		c.data[of[1]] = add
+		if of[3] == add.DeletionVector.UniqueID() {
+			c.files[of[1]+"\x00"+of[2]] = add
+		} else {
+			c.other = append(c.other, add)
+		}
 	}
 	return c
 }
@@ -120,7 +123,7 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 	if err != nil {
 		return nil, nil, 0, 0, err
 	}
-	there := copiesIn(tx.Snapshot())
+	there := copiesIn(tx.Snapshot(), source)
 	type job struct{ from, to string }
 	var jobs []job
 	vectors := map[string]string{} // the source's files of vectors, and how the copies are encoded
@@ -172,7 +175,7 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 			}
 			add.DeletionVector = &moved
 		}
-		of := origin(path, theirs, add.DeletionVector.UniqueID())
+		of := origin(source, path, theirs, add.DeletionVector.UniqueID())
 		tags := map[string]string{clonedFromTag: of}
 		for name, value := range add.Tags {
 			if name != clonedFromTag {
@@ -182,9 +185,7 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 		add.Tags = tags
 		come = append(come, add)
 	}
-	for _, old := range there.files {
-		gone = append(gone, old)
-	}
+	gone = slices.AppendSeq(there.other, maps.Values(there.files))
 	for _, j := range jobs {
 		tx.Wrote(j.to)
 	}
