@@ -20,6 +20,7 @@ var clientVariables = []variable{
 	{name: "collation_database", initial: "utf8mb4_bin", fixed: true, help: "comparison is binary unless deltasql_mysql_compare is on"},
 	{name: "collation_server", initial: "utf8mb4_bin", fixed: true, help: "comparison is binary unless deltasql_mysql_compare is on"},
 	{name: "default_storage_engine", initial: "Delta", fixed: true, help: "tables are Delta tables"},
+	{name: "group_concat_max_len", initial: noGroupConcatLimit, integer: true, check: isGroupConcatLimit, help: "bytes that GROUP_CONCAT gives at most; the default, unlike MySQL's 1024, cuts nothing"},
 	{name: "have_openssl", initial: "YES", fixed: true, help: "the server can do TLS"},
 	{name: "have_ssl", initial: "YES", fixed: true, help: "the server can do TLS"},
 	{name: "init_connect", initial: "", fixed: true, help: "no statement runs when a client connects"},
@@ -41,7 +42,6 @@ var clientVariables = []variable{
 	{name: "wait_timeout", initial: "28800", integer: true, check: isSeconds, help: "seconds after which the connection of an idle client ends"},
 
 	{name: "foreign_key_checks", initial: "1", boolean: true, integer: true, idle: true, check: isBoolean, help: "foreign keys inform and are not checked"},
-	{name: "group_concat_max_len", initial: "4294967295", integer: true, idle: true, check: isOptionalNumber, help: "GROUP_CONCAT never cuts what it gives"},
 	{name: "information_schema_stats_expiry", initial: "86400", integer: true, idle: true, help: "statistics are never cached for so long"},
 	{name: "net_read_timeout", initial: "30", integer: true, idle: true, check: isSeconds, help: "what a client sends is waited for like its next statement"},
 	{name: "optimizer_switch", initial: "", idle: true, help: "DuckDB chooses its plans itself"},
@@ -50,6 +50,21 @@ var clientVariables = []variable{
 	{name: "sql_notes", initial: "1", boolean: true, integer: true, idle: true, check: isBoolean, help: "notes are always kept"},
 	{name: "sql_safe_updates", initial: "0", boolean: true, integer: true, idle: true, check: isBoolean, help: "no statement needs a key"},
 	{name: "unique_checks", initial: "1", boolean: true, integer: true, idle: true, check: isBoolean, help: "unique keys inform and are not checked"},
+}
+
+// noGroupConcatLimit is the greatest value of group_concat_max_len, at which nothing is cut.
+const noGroupConcatLimit = "4294967295"
+
+func isGroupConcatLimit(text string) error { return inRange(text, 4, 1<<32-1, "bytes") }
+
+// groupConcatLimit is how many bytes GROUP_CONCAT gives at most, 0 for no limit.
+func (s *settings) groupConcatLimit() int64 {
+	text := strings.TrimSpace(s.get("group_concat_max_len"))
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || text == noGroupConcatLimit {
+		return 0
+	}
+	return n
 }
 
 // isUnixTime takes seconds since 1970 up to the end of year 9999, with a fraction.

@@ -61,7 +61,7 @@ func (st *statement) set(s *parse.Set) (*Result, error) {
 		if a.Value == nil {
 			return nil, protocol.NewError("PARSE_SYNTAX_ERROR", "SET %s needs a value", a.Name).At(s.Pos.Line, s.Pos.Column)
 		}
-		value, err := st.constant(a.Value)
+		value, err := st.constantOf(a.Value, a.Scope == "user" && st.session.Dialect() == expr.MySQL)
 		if err != nil {
 			return nil, err
 		}
@@ -196,10 +196,21 @@ func (st *statement) warnOfSettings(changes []newValue) {
 const warningIgnored = 1105
 
 // constant works out an expression that has no columns.
-func (st *statement) constant(e parse.Expr) (userValue, error) {
-	bound, err := bind.Expression(st.ctx, e, st.bindOptions())
+func (st *statement) constant(e parse.Expr) (userValue, error) { return st.constantOf(e, false) }
+
+// constantOf is constant, with dates and times as text where asked for: MySQL's variables hold none.
+func (st *statement) constantOf(e parse.Expr, datesAsText bool) (userValue, error) {
+	options := st.bindOptions()
+	bound, err := bind.Expression(st.ctx, e, options)
 	if err != nil {
 		return userValue{}, err
+	}
+	switch kind := bound.Type().Kind; {
+	case !datesAsText:
+	case kind >= protocol.KindDate && kind <= protocol.KindTimestampNTZ, kind == protocol.KindIntervalDayTime:
+		if bound, err = expr.Convert(bound, protocol.DataType{Kind: protocol.KindString}, options.Context, false); err != nil {
+			return userValue{}, err
+		}
 	}
 	if literal, ok := bound.(*expr.Literal); ok {
 		return userValue{literal.Value, literal.Type()}, nil

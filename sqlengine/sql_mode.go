@@ -12,6 +12,7 @@ type sqlMode struct {
 	ansiQuotes, pipesAsConcat, noBackslashEscapes, highNotPrecedence, onlyFullGroupBy bool
 	strict, zeroIsValue                                                               bool // of writing: values that do not fit are errors; 0 asks for no new identity value
 	zeroDivision                                                                      bool // a division by zero is told
+	signedSubtraction                                                                 bool // the difference of unsigned numbers may be negative
 }
 
 // sqlModes are MySQL's modes by name. Those without a function change nothing that a reader could see: they rule writing,
@@ -26,11 +27,12 @@ var sqlModes = map[string]func(*sqlMode){
 	"STRICT_TRANS_TABLES":        func(m *sqlMode) { m.strict = true },
 	"TRADITIONAL":                func(m *sqlMode) { m.strict, m.zeroDivision = true, true },
 	"ERROR_FOR_DIVISION_BY_ZERO": func(m *sqlMode) { m.zeroDivision = true },
+	"NO_UNSIGNED_SUBTRACTION":    func(m *sqlMode) { m.signedSubtraction = true },
 	"NO_AUTO_VALUE_ON_ZERO":      func(m *sqlMode) { m.zeroIsValue = true },
 	"ANSI":                       func(m *sqlMode) { m.ansiQuotes, m.pipesAsConcat, m.onlyFullGroupBy = true, true, true },
 
 	"ALLOW_INVALID_DATES": nil, "IGNORE_SPACE": nil, "NO_AUTO_CREATE_USER": nil,
-	"NO_DIR_IN_CREATE": nil, "NO_ENGINE_SUBSTITUTION": nil, "NO_UNSIGNED_SUBTRACTION": nil,
+	"NO_DIR_IN_CREATE": nil, "NO_ENGINE_SUBSTITUTION": nil,
 	"NO_ZERO_DATE": nil, "NO_ZERO_IN_DATE": nil, "REAL_AS_FLOAT": nil,
 	"TIME_TRUNCATE_FRACTIONAL": nil,
 }

@@ -185,7 +185,7 @@ func (st *statement) context() *expr.Context {
 		Param:         st.parameter,
 		Warn:          func(code int, message string) { st.warn(code, "%s", message) },
 
-		Notes: st.notes, ZeroDivisionTold: mode.zeroDivision,
+		Notes: st.notes, ZeroDivisionTold: mode.zeroDivision, GroupConcatLimit: s.settings.groupConcatLimit(), SignedSubtraction: mode.signedSubtraction,
 	}
 }
 

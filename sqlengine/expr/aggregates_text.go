@@ -8,6 +8,18 @@ import (
 
 // stringAgg is string_agg, listagg and GROUP_CONCAT: texts joined by a separator, without NULLs.
 func stringAgg(c *call) (Expr, error) {
+	joined, err := c.joinedText()
+	if err != nil || c.name != "group_concat" || c.ctx.Dialect != MySQL || c.ctx.GroupConcatLimit == 0 {
+		return joined, err
+	}
+	n := c.ctx.GroupConcatLimit
+	cut := fmt.Sprintf("my_cut({0}, %d)", n)
+	told := c.ctx.bent(cutGroup, tString, isConstant(joined), hanging(fmt.Sprintf("A group was cut by GROUP_CONCAT() to %d bytes", n), "{0}"), cut)
+	return rawNull(tString, fmt.Sprintf("CASE WHEN strlen({0}) > %d THEN %s ELSE {0} END", n, told), joined), nil
+}
+
+// joinedText is the aggregate before it is cut.
+func (c *call) joinedText() (Expr, error) {
 	args, err := c.aggArgs()
 	if err != nil {
 		return nil, err

@@ -32,14 +32,18 @@ type Context struct {
 	Notes            func() int64
 	Strict           bool
 	ZeroDivisionTold bool
-	ConnectionID     int64
-	LastInsertID     int64                                                               // the first identity value that the session's last INSERT to make any has made
-	WideDecimals     bool                                                                // compute every decimal in 128 bits: set when a statement is run again after a decimal overflow
-	RowVariables     map[string]bool                                                     // names of @x, in lower case, that stand for columns called @x
-	Variable         func(scope, name string) (protocol.Value, protocol.DataType, error) // @x and @@x
-	Assign           func(name string, value protocol.Value)                             // @x := constant
-	Param            func(index int, name string) (protocol.Value, protocol.DataType, error)
-	Warn             func(code int, message string)
+	// GroupConcatLimit is how many bytes GROUP_CONCAT gives at most, 0 for no limit; SignedSubtraction that the difference of unsigned
+	// numbers may be negative. Both are the MySQL dialect\'s.
+	GroupConcatLimit  int64
+	SignedSubtraction bool
+	ConnectionID      int64
+	LastInsertID      int64                                                               // the first identity value that the session's last INSERT to make any has made
+	WideDecimals      bool                                                                // compute every decimal in 128 bits: set when a statement is run again after a decimal overflow
+	RowVariables      map[string]bool                                                     // names of @x, in lower case, that stand for columns called @x
+	Variable          func(scope, name string) (protocol.Value, protocol.DataType, error) // @x and @@x
+	Assign            func(name string, value protocol.Value)                             // @x := constant
+	Param             func(index int, name string) (protocol.Value, protocol.DataType, error)
+	Warn              func(code int, message string)
 }
 
 // Env is what an expression may see around it; package bind implements it for each clause.

@@ -152,6 +152,10 @@ func (b *binder) integer(l *parse.Literal, text string) (Expr, error) {
 		return constant(limit.t, protocol.Value{Int: n}), nil
 	}
 	if err != nil {
+		if _, err := strconv.ParseUint(text, 10, 64); err == nil && b.ctx.Dialect == MySQL {
+			_, v, _ := decimalText(text)
+			return constant(tUnsigned, protocol.Value{Dec: v}), nil
+		}
 		return b.decimal(l, text)
 	}
 	return intLiteral(n), nil

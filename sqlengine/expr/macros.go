@@ -157,6 +157,9 @@ var macros = []string{
 	`CREATE MACRO my_conv_signed(d, f) AS my_conv_value(d, f) * CASE WHEN starts_with(d, '-') THEN -1 ELSE 1 END`,
 	`CREATE MACRO my_conv_of(d, f, t) AS CASE WHEN d = '' THEN '0' WHEN t < 0 THEN CASE WHEN my_conv_signed(d, f) < 0 THEN '-' ELSE '' END || my_conv_text(abs(my_conv_signed(d, f)), t) ELSE my_conv_text(CAST(my_u64(my_conv_signed(d, f)) AS HUGEINT), t) END`,
 	`CREATE MACRO my_conv(s, f, t) AS CASE WHEN abs(f) BETWEEN 2 AND 36 AND abs(t) BETWEEN 2 AND 36 THEN list_transform([my_conv_digits(s, f)], lambda d: my_conv_of(d, f, t))[1] END`,
+	// Text cut to n bytes, not within a character: the characters that begin there, without the one that goes on behind.
+	`CREATE MACRO my_cut_hex(t, h, n) AS left(t, CAST(length(regexp_replace(left(h, n * 2), '[0-7C-F][0-9A-F](?:[89AB][0-9A-F])*', 'x', 'g')) - CASE WHEN substring(h, n * 2 + 1, 1) IN ('8', '9', 'A', 'B') THEN 1 ELSE 0 END AS BIGINT))`,
+	`CREATE MACRO my_cut(t, n) AS my_cut_hex(t, hex(encode(t)), n)`,
 	`CREATE MACRO my_pad_left(s, n, p) AS CASE WHEN n < 0 THEN NULL WHEN n <= length(s) THEN CASE WHEN p IS NOT NULL THEN left(s, n) END WHEN p = '' THEN '' ELSE lpad(s, CAST(n AS INTEGER), p) END`,
 	`CREATE MACRO my_pad_right(s, n, p) AS CASE WHEN n < 0 THEN NULL WHEN n <= length(s) THEN CASE WHEN p IS NOT NULL THEN left(s, n) END WHEN p = '' THEN '' ELSE rpad(s, CAST(n AS INTEGER), p) END`,
 	`CREATE MACRO my_substring(s, i, n) AS CASE WHEN i = 0 OR n < 1 OR -i > length(s) THEN CASE WHEN s IS NOT NULL THEN '' END ELSE substring(s, i, least(n, 2147483647)) END`,

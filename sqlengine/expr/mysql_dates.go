@@ -145,7 +145,7 @@ func mysqlDateAdd(op string) func(c *call) (Expr, error) {
 			return nil, err
 		}
 		if i, ok := c.node.Args[1].Expr.(*parse.Interval); ok {
-			return c.mysqlAddInterval(op, e, i, true, c.at)
+			return c.mysqlAddInterval(op, e, i, c.at)
 		}
 		days, err := c.bind(c.node.Args[1].Expr)
 		if err != nil {
@@ -184,7 +184,7 @@ func mysqlTimestampAdd(c *call) (Expr, error) {
 		return nil, err
 	}
 	interval := &parse.Interval{Parts: []parse.IntervalPart{{Value: c.node.Args[1].Expr, Unit: unit}}}
-	return c.mysqlAddInterval("+", e, interval, true, c.at)
+	return c.mysqlAddInterval("+", e, interval, c.at)
 }
 
 // addTime is ADDTIME and SUBTIME: of a TIME, or of a datetime by the form of the first argument.

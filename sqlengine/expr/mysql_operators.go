@@ -174,6 +174,9 @@ func (b *binder) mysqlUnary(n *parse.Unary, e Expr) (Expr, error) {
 			return nil, err
 		}
 	}
+	if isUnsigned(number.Type()) { // what is negative is not unsigned
+		number = rawOf(decimalOf(20, 0), "{0}", number)
+	}
 	return negate(number, n.At())
 }
 
@@ -196,13 +199,15 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 		}
 		switch op {
 		case "DIV":
-			return b.divided(tLong, "CAST(trunc({0} / {1}) AS BIGINT)", left, right), nil
+			return b.divided(tLong, "CAST(trunc({0} / nullif({1}, 0)) AS BIGINT)", left, right), nil
 		case "/", "%":
-			return b.divided(tDouble, "({0} "+op+" {1})", left, right), nil
+			return b.divided(tDouble, "({0} "+op+" nullif({1}, 0))", left, right), nil
 		}
 		return rawOf(tDouble, "({0} "+op+" {1})", left, right), nil
 	case op == "/":
 		return b.mysqlDivide(left, right, at)
+	case isUnsigned(lt) && (isUnsigned(rt) || isIntegral(rt)), isUnsigned(rt) && isIntegral(lt):
+		return b.mysqlUnsigned(op, left, right), nil
 	case isIntegral(lt) && isIntegral(rt):
 		for _, e := range []*Expr{&left, &right} {
 			if *e, err = b.mysqlConvert(*e, tLong, at); err != nil {
@@ -211,17 +216,38 @@ func (b *binder) mysqlArithmetic(op string, left, right Expr, at parse.Pos) (Exp
 		}
 		switch op {
 		case "DIV":
-			return b.divided(tLong, "({0} // {1})", left, right), nil
+			return b.divided(tLong, "({0} // nullif({1}, 0))", left, right), nil
 		case "%":
-			return b.divided(tLong, "({0} % {1})", left, right), nil
+			return b.divided(tLong, "({0} % nullif({1}, 0))", left, right), nil
 		}
 		return rawOf(tLong, "({0} "+op+" {1})", left, right), nil
 	}
 	return b.mysqlDecimals(op, left, right, at)
 }
 
+func isUnsigned(t protocol.DataType) bool { return t.Equal(tUnsigned) }
+
+// mysqlUnsigned is arithmetic of whole numbers of which one is unsigned: so is the result, and one that is none is an error.
+func (b *binder) mysqlUnsigned(op string, left, right Expr) Expr {
+	sql := "CAST({0} AS HUGEINT) " + op + " CAST({1} AS HUGEINT)"
+	switch op {
+	case "DIV":
+		return b.divided(tUnsigned, "my_unsigned(CAST({0} AS HUGEINT) // nullif(CAST({1} AS HUGEINT), 0))", left, right)
+	case "%": // has the sign of what is divided
+		of := tLong
+		if isUnsigned(left.Type()) {
+			of = tUnsigned
+		}
+		return b.divided(of, "CAST(CAST({0} AS HUGEINT) % nullif(CAST({1} AS HUGEINT), 0) AS "+DuckType(of)+")", left, right)
+	case "-":
+		if b.ctx.SignedSubtraction {
+			return castTo(tLong, sql, left, right)
+		}
+	}
+	return rawOf(tUnsigned, "my_unsigned("+sql+")", left, right)
+}
+
 func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr, error) {
-	unsignedLeft := left.Type().Equal(tUnsigned)
 	lt, rt := decimalView(left), decimalView(right)
 	left, err := b.mysqlConvert(left, lt, at)
 	if err != nil {
@@ -241,15 +267,12 @@ func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr,
 				return nil, err
 			}
 		}
-		return b.divided(t, "CAST({0} % {1} AS "+DuckType(t)+")", left, right), nil
+		return b.divided(t, "CAST({0} % nullif({1}, 0) AS "+DuckType(t)+")", left, right), nil
 	case "*":
 		if lt.Scale+rt.Scale > maxPrecision {
 			return nil, fail(at, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "the product of %s and %s needs more than %d digits", lt, rt, maxPrecision)
 		}
 		return b.naturalDecimal(op, bounded(lt.Precision+rt.Precision, lt.Scale+rt.Scale), left, right)
-	}
-	if unsignedLeft && rt.Scale == 0 {
-		return rawOf(tUnsigned, "my_unsigned({0} "+op+" {1})", left, right), nil
 	}
 	return b.naturalDecimal(op, bounded(max(lt.Precision-lt.Scale, rt.Precision-rt.Scale)+scale+1, scale), left, right)
 }
@@ -323,13 +346,13 @@ func (b *binder) mysqlDateInterval(n *parse.Binary) (Expr, bool, error) {
 	if err != nil {
 		return nil, true, err
 	}
-	out, err := b.mysqlAddInterval(n.Op, e, i, false, n.At())
+	out, err := b.mysqlAddInterval(n.Op, e, i, n.At())
 	return out, true, err
 }
 
 // mysqlAddInterval adds an interval. A date stays a date for days and larger units. Text is a date or a datetime by its own
-// form: DATE_ADD gives text back (asText), + a datetime.
-func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText bool, at parse.Pos) (Expr, error) {
+// form and gives text.
+func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, at parse.Pos) (Expr, error) {
 	interval, err := b.in(b.env).bindInterval(i)
 	if err != nil {
 		return nil, err
@@ -358,10 +381,7 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 			return nil, err
 		}
 		sum := b.inCalendar(rawNull(tDate, "CAST({0} "+op+" {1} AS DATE)", d, interval), "date_add_interval")
-		if asText {
-			return rawNull(tString, "CAST({0} AS VARCHAR)", sum), nil
-		}
-		return sum, nil
+		return rawNull(tString, "CAST({0} AS VARCHAR)", sum), nil
 	}
 	if t.Kind == protocol.KindTimestamp {
 		local, err := b.mysqlConvert(e, tNTZ, at)
@@ -370,7 +390,7 @@ func (b *binder) mysqlAddInterval(op string, e Expr, i *parse.Interval, asText b
 		}
 		return b.inCalendar(rawNull(tNTZ, "({0} "+op+" {1})", local, interval), "date_add_interval"), nil
 	}
-	text, own := t.Kind == protocol.KindString && asText, e
+	text, own := t.Kind == protocol.KindString, e
 	if t.Kind != protocol.KindTimestampNTZ && t.Kind != protocol.KindDate {
 		if e, err = b.mysqlConvert(e, tNTZ, at); err != nil {
 			return nil, err
