@@ -33,13 +33,17 @@ type exportOptions struct {
 // exportFormats are what the ends of names stand for where no FORMAT says it.
 var exportFormats = map[string]string{".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet"}
 
+// uncompressedName is a name in lower case without what says how the file is compressed.
+func uncompressedName(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst")
+}
+
 var exportCompressions = map[string][]string{
 	"csv": {"none", "gzip", "zstd"}, "json": {"none", "gzip", "zstd"}, "parquet": {"uncompressed", "snappy", "gzip", "zstd", "lz4_raw"},
 }
 
 func exportOptionsOf(s *parse.CopyTo) (*exportOptions, error) {
-	name := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(s.Path), ".gz"), ".zst")
-	o := &exportOptions{format: exportFormats[filepath.Ext(name)], delimiter: ",", quote: `"`, escape: `"`, header: true}
+	o := &exportOptions{format: exportFormats[filepath.Ext(uncompressedName(s.Path))], delimiter: ",", quote: `"`, escape: `"`, header: true}
 	known := []string{"format", "header", "delimiter", "delim", "sep", "quote", "escape", "null", "nullstr", "compression", "partition_by", "overwrite"}
 	text := ""
 	err := eachOption("COPY TO", s.Options, known, func(key, value string) error {
@@ -168,6 +172,9 @@ func (st *statement) replaceable(folder string) error {
 			return protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be read", folder).WithCause(err)
 		case entry.IsDir() && entry.Name() == logFolder:
 			return protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "there is a Delta table in %s, which so is not replaced", folder)
+		case !entry.IsDir() && (!entry.Type().IsRegular() || exportFormats[filepath.Ext(uncompressedName(entry.Name()))] == ""):
+			return protocol.NewError("DELTASQL_FILE_EXISTS", "the folder %s is not replaced: %s in it is no data file", folder, path).
+				WithHint("OVERWRITE replaces folders of CSV, JSON and Parquet files; name another folder")
 		}
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"deltasql/protocol"
+	"deltasql/txn/store"
 )
 
 // settle makes what was written durable and gives it its name.
@@ -28,24 +29,18 @@ func (o *exportOptions) settle(written, path string) error {
 		if err != nil {
 			return err
 		}
-		return syncPath(path)
+		return store.Sync(path)
 	})
 	if err != nil {
 		return failed(err)
 	}
 	switch {
 	case !o.overwrite:
-		// Nothing of the name was there; what has come meanwhile stays.
-		if o.partitionBy == nil {
-			if err = os.Link(written, path); err == nil {
-				err = os.Remove(written)
-			} else if !errors.Is(err, fs.ErrExist) {
-				err = os.Rename(written, path) // no links on this file system
-			}
-		} else if _, err = os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			err = os.Rename(written, path)
-		} else if err == nil {
-			err = fs.ErrExist
+		if err = store.Publish(written, path); errors.Is(err, errors.ErrUnsupported) {
+			err = takeName(written, path)
+		}
+		if err == nil {
+			err = os.RemoveAll(written) // a file may have both names
 		}
 	case o.partitionBy == nil:
 		err = os.Rename(written, path)
@@ -56,9 +51,33 @@ func (o *exportOptions) settle(written, path string) error {
 		return protocol.NewError("DELTASQL_FILE_EXISTS", "%s was made meanwhile", path).WithHint("(OVERWRITE) replaces it")
 	}
 	if err == nil {
-		err = syncPath(filepath.Dir(path))
+		err = store.Sync(filepath.Dir(path))
 	}
 	return failed(err)
+}
+
+// takeName is the last resort on file systems that have no renaming which does not replace: a file's name is taken first, by an empty
+// file that no other can make as well, and that is replaced. A reader may see the empty one for a moment. A folder never takes the
+// place of anything but an empty one.
+func takeName(written, path string) error {
+	info, err := os.Lstat(written)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.Rename(written, path)
+	}
+	taken, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if err = taken.Close(); err == nil {
+		err = os.Rename(written, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // replaceFolder puts a folder in the place of what is there, which is gone for a moment.
@@ -71,13 +90,4 @@ func replaceFolder(written, path string) error {
 		return errors.Join(err, os.Rename(old, path))
 	}
 	return os.RemoveAll(old)
-}
-
-// syncPath makes a file, or a folder's entries, survive a loss of power.
-func syncPath(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }

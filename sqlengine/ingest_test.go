@@ -265,6 +265,14 @@ func TestCopyToPaths(t *testing.T) {
 			t.Errorf("%s: %v, %v", format, names, err)
 		}
 	}
+	note := folder + "/parts/p=0/notes.txt"
+	if err := os.WriteFile(note, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, s, "COPY t TO '"+folder+"/parts' (FORMAT csv, PARTITION_BY p, OVERWRITE)", "DELTASQL_FILE_EXISTS")
+	if err := os.Remove(note); err != nil {
+		t.Errorf("a folder with a file that is no data was replaced: %v", err)
+	}
 	refuse(t, s, "COPY t TO '"+root+"' (FORMAT csv, PARTITION_BY p, OVERWRITE)", "DELTASQL_FILE_EXISTS")
 	refuse(t, s, "COPY t TO '"+filepath.Dir(root)+"' (FORMAT csv, PARTITION_BY p, OVERWRITE)", "DELTASQL_FILE_EXISTS")
 	want(t, s, "CREATE TABLE delta.`"+folder+"/parts/inner` (a INT)")

@@ -18,6 +18,8 @@ import (
 	"deltasql/protocol"
 	"deltasql/txn"
 	"deltasql/txn/log"
+
+	"github.com/google/uuid"
 )
 
 // FilesOf gives the files of a snapshot as another table refers to them where they lie: by absolute paths, their vectors too.
@@ -148,7 +150,7 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 		if old, ok := there.data[path]; ok && old.Size == add.Size { // only its vector is another
 			add.Path = old.Path
 		} else {
-			name := fmt.Sprintf("%spart-%05d-%s-c000.parquet", folder, i, newUUID())
+			name := fmt.Sprintf("%spart-%05d-%s-c000.parquet", folder, i, uuid.NewString())
 			add.Path = protocol.EncodePath(name)
 			jobs = append(jobs, job{from, name})
 		}
@@ -164,7 +166,7 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 			moved := *dv
 			moved.StorageType, moved.PathOrInline = protocol.VectorByUUID, vectors[name]
 			if moved.PathOrInline == "" {
-				id := newUUIDBytes()
+				id := uuid.New()
 				moved.PathOrInline = protocol.EncodeZ85(id[:])
 				to, _, err := moved.Path()
 				if err != nil {

@@ -12,6 +12,7 @@ import (
 	"deltasql/scan/duck"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/google/uuid"
 )
 
 // What this file does is to run the query of Changes, once, and to note which rows of which files change.
@@ -47,7 +48,7 @@ func (a *application) columns() string {
 func (a *application) collect(ctx context.Context) error {
 	from, args := "("+a.changes.SQL+") AS changes("+a.columns()+")", a.changes.Args
 	if a.changes.HasNew || a.changes.HasOld {
-		a.table = "changes_" + strings.ReplaceAll(newUUID(), "-", "")
+		a.table = "changes_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 		if err := a.in.Exec(ctx, "CREATE TABLE "+a.table+" AS SELECT * FROM "+from, args...); err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +16,9 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/txn/log"
+	"deltasql/txn/store"
+
+	"github.com/google/uuid"
 )
 
 const (
@@ -98,7 +100,7 @@ type stagingFolder struct {
 }
 
 func newStagingFolder(ctx context.Context, table *log.Table) (stagingFolder, error) {
-	name := "staging-" + newUUID()
+	name := "staging-" + uuid.NewString()
 	local, err := table.Store().Locate(ctx, name)
 	if err != nil {
 		return stagingFolder{}, protocol.NewError("UNSUPPORTED_FEATURE", "the table %s cannot be written where it is: only tables on a local file system can", table.Name()).
@@ -109,18 +111,6 @@ func newStagingFolder(ctx context.Context, table *log.Table) (stagingFolder, err
 		return stagingFolder{}, protocol.NewError("DELTASQL_STORAGE", "the data files of the table %s cannot be written", table.Name()).WithTable(table.Name()).WithCause(err)
 	}
 	return stagingFolder{local}, nil
-}
-
-// newUUID makes a random UUID.
-func newUUID() string {
-	b := newUUIDBytes()
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-func newUUIDBytes() (b [16]byte) {
-	_, _ = rand.Read(b[:]) // it never fails
-	b[6], b[8] = b[6]&0x0F|0x40, b[8]&0x3F|0x80
-	return b
 }
 
 // names gives new files their names, as the reference does: part-00000-<uuid>-c000.snappy.parquet, with .c000 in partitioned
@@ -173,7 +163,7 @@ func (n *names) next(values []protocol.Value) string {
 	if n.w.rows.ChangeType {
 		kind, folder = "cdc", "_change_data/"+folder
 	}
-	name := fmt.Sprintf("%s%s-%05d-%s%sc000%s.parquet", folder, kind, n.count, newUUID(), joint, n.w.codec.suffix)
+	name := fmt.Sprintf("%s%s-%05d-%s%sc000%s.parquet", folder, kind, n.count, uuid.NewString(), joint, n.w.codec.suffix)
 	n.count++
 	return name
 }
@@ -217,7 +207,7 @@ func (w *writer) place(ctx context.Context, files []placedFile) error {
 		}
 	}
 	err := inParallel(ctx, len(files), func(i int) error {
-		if err := syncPath(files[i].staged, true); err != nil {
+		if err := store.Sync(files[i].staged); err != nil {
 			return err
 		}
 		target := filepath.Join(root, filepath.FromSlash(files[i].name))
@@ -233,7 +223,7 @@ func (w *writer) place(ctx context.Context, files []placedFile) error {
 	for folder := range changed {
 		folders = append(folders, folder)
 	}
-	if err := inParallel(ctx, len(folders), func(i int) error { return syncPath(folders[i], false) }); err != nil {
+	if err := inParallel(ctx, len(folders), func(i int) error { return store.Sync(folders[i]) }); err != nil {
 		return w.placingFailed(err)
 	}
 	return nil
@@ -256,27 +246,6 @@ func (w *writer) remove(ctx context.Context, files []placedFile) error {
 		}
 	}
 	return errors.Join(failures...)
-}
-
-// syncPath makes a file's content, or a folder's entries, durable. Folders cannot be synced on Windows, which keeps their entries
-// in its journal.
-func syncPath(name string, writable bool) error {
-	if !writable && runtime.GOOS == "windows" {
-		return nil
-	}
-	flags := os.O_RDONLY
-	if writable {
-		flags = os.O_RDWR
-	}
-	f, err := os.OpenFile(name, flags, 0)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	return err
 }
 
 // inParallel does something n times, a few at once, until one fails or the context ends.

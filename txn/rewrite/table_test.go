@@ -18,6 +18,8 @@ import (
 	"deltasql/txn"
 	"deltasql/txn/log"
 	"deltasql/txn/store"
+
+	"github.com/google/uuid"
 )
 
 func openInstance(t testing.TB) *duck.Instance {
@@ -85,7 +87,7 @@ func newTableIn(t testing.TB, in *duck.Instance, dir string, p protocol.Protocol
 }
 
 func transactionOptions() txn.Options {
-	return txn.Options{Now: time.Now, NewID: newUUID, Engine: "test"}
+	return txn.Options{Now: time.Now, NewID: uuid.NewString, Engine: "test"}
 }
 
 func (tt *testTable) begin() *txn.Transaction {

@@ -15,6 +15,7 @@ import (
 	"deltasql/txn"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/google/uuid"
 )
 
 const (
@@ -79,7 +80,7 @@ func (w *vectorWriter) add(ctx context.Context, bitmap *roaring64.Bitmap) error 
 	}
 	if w.content == nil {
 		w.content = []byte{vectorFileVersion}
-		w.id = newUUIDBytes()
+		w.id = uuid.New()
 		if w.prefix = ""; w.random > 0 {
 			w.prefix = randomText(w.random)
 		}

@@ -17,14 +17,4 @@ func inode(info fs.FileInfo) uint64 {
 }
 
 // syncFolder makes the names of a folder durable.
-func syncFolder(folder string) error {
-	opened, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	err = opened.Sync()
-	if closeErr := opened.Close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
+func syncFolder(folder string) error { return syncOpened(folder, os.O_RDONLY) }

@@ -54,11 +54,9 @@ func (l *Local) PutIfAbsent(ctx context.Context, name string, data []byte) (Outc
 		return NotWritten, err
 	}
 	defer os.Remove(temporary)
-	switch err := publish(temporary, target); {
+	switch err := Publish(temporary, target); {
 	case err == nil:
-	case errors.Is(err, fs.ErrExist):
-		return NotWritten, l.wrap("create", name, err)
-	case noSuchOperation(err):
+	case errors.Is(err, errors.ErrUnsupported):
 		return l.createExclusively(name, data)
 	default:
 		return NotWritten, l.wrap("create", name, err)
@@ -69,8 +67,10 @@ func (l *Local) PutIfAbsent(ctx context.Context, name string, data []byte) (Outc
 	return Written, nil
 }
 
-// publish gives a complete file its name if that is free, in one step.
-func publish(temporary, target string) error {
+// Publish gives a complete file, or a folder, its name on the local file system if that is free, in one step. A file may have its
+// former name too afterwards. Where the name is taken that is fs.ErrExist, where the file system knows no such step
+// errors.ErrUnsupported.
+func Publish(temporary, target string) error {
 	err := os.Link(temporary, target)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
@@ -78,7 +78,30 @@ func publish(temporary, target string) error {
 	if renamed := renameNoReplace(temporary, target); renamed == nil || errors.Is(renamed, fs.ErrExist) || !noSuchOperation(renamed) {
 		return renamed
 	}
+	if noSuchOperation(err) {
+		return fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
 	return err
+}
+
+// Sync makes the content of a file on the local file system, or the names in a folder, durable.
+func Sync(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return syncFolder(path)
+	}
+	return syncOpened(path, os.O_RDWR) // some systems sync only what may be written
+}
+
+func syncOpened(path string, flags int) error {
+	opened, err := os.OpenFile(path, flags, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(opened.Sync(), opened.Close())
 }
 
 // createExclusively is the last resort, on file systems that have neither hard links nor a renaming that does not replace
