@@ -245,6 +245,9 @@ func (st *statement) dropTable(s *parse.DropTable) (*Result, error) {
 		}
 	}
 	for _, t := range temporary {
+		if open := st.session.open; open != nil {
+			open.forget(st.ctx, t)
+		}
 		if err := st.session.dropTemporary(t); err != nil {
 			return nil, protocol.NewError("DELTASQL_STORAGE", "the temporary table %s is dropped, but files of it stay in %s", t.shown(), t.path).WithCause(err)
 		}

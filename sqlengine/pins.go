@@ -53,9 +53,13 @@ const warningLog = 1105
 // pin makes a snapshot the one that this statement reads of the table at the path.
 func (st *statement) pin(path string, s *log.Snapshot) { st.pins[pinKey(path, nil)] = s }
 
+// identity is what tells one table from another, whatever path or link leads to it: two names of a table in one statement, or in one
+// transaction, are reads of one version and one dependence.
+func identity(path string) string { return withoutLinks(path) }
+
 // pinKey is a table at a moment; nil is the latest.
 func pinKey(path string, moment *bind.AsOf) string {
-	path += "\x00"
+	path = identity(path) + "\x00"
 	switch {
 	case moment == nil:
 		return path + "latest"

@@ -23,14 +23,14 @@ type transaction struct {
 	begun      time.Time
 	readOnly   bool
 	consistent bool
-	pins       map[string]*log.Snapshot // by path
+	pins       map[string]*log.Snapshot // by identity
 
 	target     target           // what is changed
 	tx         *txn.Transaction // nil before the first change
 	operations []txn.Operation  // of the statements that changed something
 	savepoints []savepoint      // oldest first
 
-	// reads is what the queries have read of each table, by path: what the client knows of the table that it changes the commit
+	// reads is what the queries have read of each table, by identity: what the client knows of the table that it changes the commit
 	// depends on, as it does on what the changes themselves have read.
 	reads map[string][]stats.Predicate
 }
@@ -40,7 +40,7 @@ const mostReads = 200
 
 // read notes that a query reads a table's newest version as the transaction has it.
 func (open *transaction) read(source *tableSource, predicate stats.Predicate) {
-	path := source.target.path
+	path := identity(source.target.path)
 	if pinned, ok := open.pins[path]; open.readOnly || !ok || source.snapshot.Version() < pinned.Version() {
 		return
 	}
@@ -49,14 +49,19 @@ func (open *transaction) read(source *tableSource, predicate stats.Predicate) {
 		list, predicate = nil, nil
 	}
 	open.reads[path] = append(list, predicate)
-	if open.tx != nil && open.target.path == path {
+	if open.changes(path) {
 		open.tx.ReadWhere(predicate)
 	}
 }
 
+// changes tells whether a table, by its identity, is the one that the transaction changes.
+func (open *transaction) changes(id string) bool {
+	return open.tx != nil && identity(open.target.path) == id
+}
+
 // depend tells the transaction's changes what queries have read before.
 func (open *transaction) depend() {
-	for _, predicate := range open.reads[open.target.path] {
+	for _, predicate := range open.reads[identity(open.target.path)] {
 		open.tx.ReadWhere(predicate)
 	}
 }
@@ -251,6 +256,21 @@ func (open *transaction) leave(ctx context.Context) {
 	}
 }
 
+// forget takes a table out of the transaction that is about to be dropped: what was done to it goes with it.
+func (open *transaction) forget(ctx context.Context, t target) {
+	id := identity(t.path)
+	delete(open.pins, id)
+	delete(open.reads, id)
+	if !open.changes(id) {
+		return
+	}
+	open.leave(ctx)
+	open.operations = nil
+	for i := range open.savepoints {
+		open.savepoints[i].operations = 0
+	}
+}
+
 // newest is the version of a table that the statement reads where no clause says otherwise: the newest, or inside a transaction
 // the one that it has chosen, with what it has changed itself.
 func (st *statement) newest(ctx context.Context, table *log.Table, t target) (*log.Snapshot, error) {
@@ -258,10 +278,11 @@ func (st *statement) newest(ctx context.Context, table *log.Table, t target) (*l
 	if open == nil {
 		return table.Snapshot(ctx)
 	}
-	if open.tx != nil && open.target.path == t.path {
+	id := identity(t.path)
+	if open.changes(id) {
 		return open.tx.View()
 	}
-	if pinned, ok := open.pins[t.path]; ok {
+	if pinned, ok := open.pins[id]; ok {
 		return pinned, nil
 	}
 	snapshot, err := table.Snapshot(ctx)
@@ -272,7 +293,7 @@ func (st *statement) newest(ctx context.Context, table *log.Table, t target) (*l
 	if err != nil {
 		return nil, err
 	}
-	open.pins[t.path] = snapshot
+	open.pins[id] = snapshot
 	return snapshot, nil
 }
 
@@ -281,10 +302,11 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 	if open.readOnly {
 		return txn.Committed{}, protocol.NewError("DELTASQL_READ_ONLY", "the transaction is read-only").WithErrno(1792)
 	}
-	if open.tx != nil && open.target.path != t.path && len(open.operations) == 0 && !open.tx.Changed() {
+	id := identity(t.path)
+	if open.tx != nil && !open.changes(id) && len(open.operations) == 0 && !open.tx.Changed() {
 		open.leave(st.ctx) // a statement that failed or found no row has not made it the transaction's table
 	}
-	if open.tx != nil && open.target.path != t.path {
+	if open.tx != nil && !open.changes(id) {
 		return txn.Committed{}, protocol.NewError("DELTASQL_MULTI_TABLE_TRANSACTION", "the transaction changes the table %s and cannot change %s as well", open.target.shown(), t.shown()).
 			WithHint("commit first: no commit of the Delta protocol spans two tables")
 	}
@@ -293,7 +315,8 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 		return txn.Committed{}, err
 	}
 	if open.tx == nil {
-		tx, err := txn.Begin(st.ctx, table, read, st.transactionOptions())
+		// A query may have chosen the version over another path.
+		tx, err := txn.Begin(st.ctx, read.Table(), read, st.transactionOptions())
 		if err != nil {
 			return txn.Committed{}, err
 		}

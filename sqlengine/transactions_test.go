@@ -1,7 +1,13 @@
 package sqlengine
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"deltasql/protocol"
 )
@@ -151,4 +157,184 @@ func TestTransactionIsOfTheTableThatChanges(t *testing.T) {
 	want(t, s, "COMMIT")
 	want(t, s, "SELECT id FROM a", `[3]`)
 	want(t, s, "SELECT id FROM b", `[1]`)
+}
+
+// TestOneTableByTwoPaths: a table that is reached by its name, by its path and over a symbolic link is one table, for the version that a
+// transaction reads, for what it sees of its own changes and for the conflicts that its reads make.
+func TestOneTableByTwoPaths(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	other := openSession(t, s.engine, SessionOptions{})
+	want(t, s, "CREATE TABLE slots (id INT, p STRING) PARTITIONED BY (p)")
+	want(t, s, "INSERT INTO slots VALUES (1, 'a')")
+	folder := filepath.Join(root, "default", "slots")
+	if info, err := os.Stat(filepath.Join(folder, "_delta_log")); err != nil || !info.IsDir() {
+		t.Fatal("the table is not where it is looked for", err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	conflict := func(text string) {
+		t.Helper()
+		_, _, err := answer(s, text)
+		if info, ok := protocol.InfoOf(protocol.ClassOf(err)); !ok || info.Errno != 1213 {
+			t.Errorf("%s: %v is no conflict", text, err)
+		}
+	}
+	for _, names := range [][2]string{
+		{"slots", "delta.`" + folder + "`"}, {"slots", "delta.`" + link + "`"}, {"delta.`" + link + "`", "slots"}, {"delta.`" + link + "/`", "delta.`file:" + folder + "`"},
+	} {
+		read, changed := names[0], names[1]
+		// Its own changes are seen by either name, and the version stays the one that was read first.
+		want(t, s, "BEGIN")
+		want(t, s, "SELECT count(*) FROM "+read+" WHERE p = 'b'", `[0]`)
+		want(t, other, "INSERT INTO "+read+" VALUES (5, 'c')")
+		want(t, s, "SELECT count(*) FROM "+changed+" WHERE p = 'c'", `[0]`)
+		want(t, s, "INSERT INTO "+changed+" VALUES (2, 'b')")
+		want(t, s, "INSERT INTO "+read+" SELECT id + 1, p FROM "+changed+" WHERE p = 'b'")
+		want(t, s, "SELECT id FROM "+read+" WHERE p = 'b' ORDER BY id", `[2]`, `[3]`)
+		want(t, s, "UPDATE "+changed+" SET id = id + 10 WHERE p = 'b' AND id IN (SELECT id FROM "+read+" WHERE p = 'b')")
+		want(t, s, "SELECT id FROM "+read+" WHERE p = 'b' ORDER BY id", `[12]`, `[13]`)
+		want(t, s, "ROLLBACK")
+		// A read by one name is a dependence of a change by the other.
+		want(t, s, "BEGIN")
+		want(t, s, "SELECT count(*) FROM "+read+" WHERE p = 'a'", `[1]`)
+		want(t, other, "INSERT INTO slots VALUES (9, 'a')")
+		want(t, s, "INSERT INTO "+changed+" VALUES (2, 'a')")
+		conflict("COMMIT")
+		want(t, s, "BEGIN")
+		want(t, s, "INSERT INTO "+changed+" SELECT id, 'd' FROM "+read+" WHERE p = 'a'")
+		want(t, other, "DELETE FROM slots WHERE id = 9")
+		conflict("COMMIT")
+		want(t, other, "DELETE FROM slots WHERE p <> 'a'")
+		want(t, s, "SELECT id, p FROM slots", `[1,"a"]`)
+	}
+	want(t, s, "CREATE TABLE second (id INT)")
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO slots VALUES (4, 'a')")
+	refuse(t, s, "INSERT INTO second VALUES (1)", "DELTASQL_MULTI_TABLE_TRANSACTION")
+	want(t, s, "INSERT INTO delta.`"+link+"` VALUES (5, 'a')")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT count(*) FROM slots", `[3]`)
+}
+
+// TestSessionsEndInTheMiddle: a session that is closed, or whose statement is cancelled, inside a transaction leaves the table and its
+// folder as they were.
+func TestSessionsEndInTheMiddle(t *testing.T) {
+	root := t.TempDir()
+	engine := openEngine(t, Options{Catalog: root})
+	other := openSession(t, engine, SessionOptions{})
+	want(t, other, "CREATE TABLE t (id INT, v INT) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+	want(t, other, "INSERT INTO t VALUES (1, 1), (2, 2)")
+	files := func() (names []string) {
+		t.Helper()
+		err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				names = append(names, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	before := files()
+	s := openSession(t, engine, SessionOptions{})
+	want(t, s, "BEGIN")
+	want(t, s, "UPDATE t SET v = v + 1 WHERE id = 1")
+	want(t, s, "INSERT INTO t VALUES (3, 3)")
+	staged := files()
+	if slices.Equal(staged, before) {
+		t.Fatal("nothing is staged")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	if _, err := s.Execute(ctx, "INSERT INTO t SELECT CAST(a.id AS INT), 0 FROM range(100000) a, range(100000) b"); err == nil {
+		t.Error("the cancelled statement succeeded")
+	}
+	if after := files(); !slices.Equal(after, staged) {
+		t.Errorf("the cancelled statement left %q", after)
+	}
+	want(t, s, "SELECT id, v FROM t ORDER BY id", `[1,2]`, `[2,2]`, `[3,3]`) // the transaction goes on
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after := files(); !slices.Equal(after, before) {
+		t.Errorf("the closed session left %q", after)
+	}
+	want(t, other, "SELECT id, v FROM t ORDER BY id", `[1,1]`, `[2,2]`)
+}
+
+// TestTargetsThatAreDropped: what a transaction changes may be dropped meanwhile, by itself where it is temporary, or by another session.
+func TestTargetsThatAreDropped(t *testing.T) {
+	engine := openEngine(t, Options{Catalog: t.TempDir()})
+	s, other := openSession(t, engine, SessionOptions{}), openSession(t, engine, SessionOptions{})
+	outside := t.TempDir()
+
+	// A temporary table that hides a stored one: with it goes what the transaction did to it, and the stored one can be changed.
+	want(t, s, "CREATE TABLE x (id INT)")
+	want(t, s, "CREATE TEMPORARY TABLE x (id INT)")
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO x VALUES (1)")
+	want(t, s, "DROP TEMPORARY TABLE x")
+	want(t, s, "SELECT count(*) FROM x", `[0]`)
+	want(t, s, "INSERT INTO x VALUES (7)")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT id FROM x", `[7]`)
+	// The same where nothing else is changed, and with a savepoint of before the drop.
+	want(t, s, "CREATE TEMPORARY TABLE x (id INT)")
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO x VALUES (1)")
+	want(t, s, "SAVEPOINT p")
+	want(t, s, "INSERT INTO x VALUES (2)")
+	want(t, s, "DROP TEMPORARY TABLE x")
+	want(t, s, "ROLLBACK TO p")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT id FROM x", `[7]`)
+
+	// A temporary view over the changed table.
+	want(t, s, "CREATE TEMPORARY VIEW v AS SELECT id FROM x")
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO x VALUES (8)")
+	want(t, s, "SELECT count(*) FROM v", `[2]`)
+	want(t, s, "DROP VIEW v")
+	want(t, s, "INSERT INTO x VALUES (9)")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT count(*) FROM x", `[3]`)
+
+	// An external table loses its name; the transaction was begun on its folder, which is still a table.
+	want(t, s, "CREATE TABLE e (id INT) LOCATION '"+outside+"'")
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO e VALUES (1)")
+	want(t, other, "DROP TABLE e")
+	refuse(t, s, "SELECT * FROM e", "DELTA_TABLE_NOT_FOUND")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT id FROM delta.`"+outside+"`", `[1]`)
+
+	// A managed table is gone with its folder: the commit fails and does not bring half a table back.
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO x VALUES (10)")
+	want(t, other, "DROP TABLE x")
+	if _, _, err := answer(s, "COMMIT"); err == nil {
+		t.Error("the commit to a dropped table succeeded")
+	}
+	refuse(t, s, "SELECT * FROM x", "DELTA_TABLE_NOT_FOUND")
+	want(t, s, "CREATE TABLE x (id INT, more STRING)")
+	want(t, s, "SELECT * FROM x")
+	// One that was made anew under its name is another table.
+	want(t, s, "BEGIN")
+	want(t, s, "INSERT INTO x VALUES (10, 'a')")
+	want(t, other, "DROP TABLE x")
+	want(t, other, "CREATE TABLE x (id INT, more STRING)")
+	if _, _, err := answer(s, "COMMIT"); err == nil {
+		t.Error("the commit to another table succeeded")
+	}
+	want(t, s, "SELECT * FROM x")
+	for _, line := range answered(t, s, "CHECK TABLE x") {
+		if !strings.Contains(line, `"OK"`) {
+			t.Error(line)
+		}
+	}
 }
