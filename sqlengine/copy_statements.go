@@ -271,7 +271,7 @@ func (st *statement) copyPreview(c *copying, source *insertion) error {
 	if err := instance.Exec(st.ctx, "SELECT count(COLUMNS(*)) FROM (SELECT * FROM ("+p.sql+")"+limit+")", p.args...); err != nil {
 		return p.diagnose(err)
 	}
-	p.sql = outermost(p.sql, p.columns) + " LIMIT " + strconv.FormatInt(show, 10)
+	p.sql = st.outermost(p.sql, p.columns) + " LIMIT " + strconv.FormatInt(show, 10)
 	stream, err := st.open(st.ctx, p)
 	if err != nil {
 		return err

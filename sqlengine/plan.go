@@ -123,16 +123,25 @@ func (st *statement) plan(bound *expr.Query) (*plan, error) {
 	if p.sql, p.args, err = duckgen.Print(bound, duckgen.Options{Relation: planner.relation}); err != nil {
 		return nil, err
 	}
-	p.sql = outermost(p.sql, p.columns)
+	p.sql = st.outermost(p.sql, p.columns)
 	return p, nil
 }
 
-// outermost casts variants, which have no form of their own in a batch, to their JSON text.
-func outermost(sql string, columns []ColumnInfo) string {
+// outermost casts variants, which have no form of their own in a batch, to their JSON text, and takes of files what is shown.
+func (st *statement) outermost(sql string, columns []ColumnInfo) string {
 	found := false
 	items := make([]string, len(columns))
 	for i, c := range columns {
 		items[i] = "c" + strconv.Itoa(i)
+		if c.Type.Holds(protocol.KindFile) {
+			found = true
+			shown := (&fileResults{strict: st.session.settings.on("deltasql_file_strict")}).shown(c.Type, items[i])
+			if c.Type.Holds(protocol.KindVariant) {
+				shown = "CAST(" + shown + " AS " + variantsAsJSON(c.Type) + ")"
+			}
+			items[i] = shown + " AS " + items[i]
+			continue
+		}
 		if c.Type.Holds(protocol.KindVariant) {
 			found = true
 			items[i] = "CAST(" + items[i] + " AS " + variantsAsJSON(c.Type) + ") AS " + items[i]
@@ -149,6 +158,8 @@ func variantsAsJSON(t protocol.DataType) string {
 	switch t.Kind {
 	case protocol.KindVariant:
 		return "JSON"
+	case protocol.KindFile:
+		return expr.FileShownType
 	case protocol.KindArray:
 		return variantsAsJSON(*t.Element) + "[]"
 	case protocol.KindMap:

@@ -93,6 +93,9 @@ func leafOf(config *protocol.TableConfig, column int, path []protocol.LogicalNam
 		Partition: config.IsPartitionColumn(column), Name: string(field.Name),
 	}
 	for _, name := range path {
+		if leaf.Type.Kind == protocol.KindFile {
+			leaf.Type = protocol.DataType{Kind: protocol.KindStruct, Fields: protocol.FileLeaves()}
+		}
 		i := leaf.Type.Lookup(string(name))
 		if leaf.Type.Kind != protocol.KindStruct || i < 0 {
 			return stats.Leaf{}, false

@@ -124,7 +124,7 @@ func (k *block) groupKey(x parse.Expr) ([]expr.Expr, error) {
 		return nil, fail("DELTASQL_MISPLACED_WINDOW", x.At(), "a window function cannot stand in GROUP BY")
 	}
 	if !groupable(key.Type()) {
-		return nil, fail("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", x.At(), "GROUP BY cannot use a value of type %s", key.Type())
+		return nil, expr.WithPart(fail("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", x.At(), "GROUP BY cannot use a value of type %s", key.Type()), key.Type())
 	}
 	for _, known := range k.keys {
 		if same(known, key) {
@@ -137,7 +137,7 @@ func (k *block) groupKey(x parse.Expr) ([]expr.Expr, error) {
 
 func groupable(t protocol.DataType) bool {
 	switch t.Kind {
-	case protocol.KindVariant:
+	case protocol.KindVariant, protocol.KindFile:
 		return false
 	case protocol.KindArray:
 		return groupable(*t.Element)
@@ -164,7 +164,7 @@ func (k *block) groupByAll() error {
 			continue
 		}
 		if !groupable(it.value.Type()) {
-			return fail("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", it.at, "GROUP BY ALL cannot use `%s` of type %s", it.name, it.value.Type())
+			return expr.WithPart(fail("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", it.at, "GROUP BY ALL cannot use `%s` of type %s", it.name, it.value.Type()), it.value.Type())
 		}
 		set = append(set, it.value)
 		k.keys = append(k.keys, it.value)

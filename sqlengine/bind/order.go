@@ -16,7 +16,7 @@ func ordered(o parse.OrderItem, e expr.Expr, ctx *expr.Context) (expr.Order, err
 		at = o.Expr.At()
 	}
 	if !sortable(e.Type()) {
-		return expr.Order{}, fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", at, "a value of type %s cannot be sorted by", e.Type())
+		return expr.Order{}, expr.WithPart(fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", at, "a value of type %s cannot be sorted by", e.Type()), e.Type())
 	}
 	key, err := expr.CollationKey(e, ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func (k *block) toOutput(value expr.Expr, output *expr.Relation, at parse.Pos) (
 
 func sortable(t protocol.DataType) bool {
 	switch t.Kind {
-	case protocol.KindVariant, protocol.KindMap:
+	case protocol.KindVariant, protocol.KindMap, protocol.KindFile:
 		return false
 	case protocol.KindArray:
 		return sortable(*t.Element)

@@ -155,6 +155,11 @@ func (b *binder) combine(s *parse.SetOperation, left expr.Body, leftColumns []ex
 	if word == "UNION ALL" {
 		return out, columns, nil
 	}
+	for i, c := range columns {
+		if c.Type.Holds(protocol.KindFile) {
+			return nil, nil, expr.WithPart(fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", s.Pos, "%s cannot compare files, and column %d, %s, has them", word, i+1, c.Name), c.Type)
+		}
+	}
 	folded, err := b.foldSet(out, columns, p.context)
 	return folded, columns, located(err, s.Pos)
 }

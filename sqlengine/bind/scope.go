@@ -229,7 +229,10 @@ func fields(e expr.Expr, rest parse.Name) (expr.Expr, error) {
 }
 
 func fieldOf(e expr.Expr, part parse.Ident) (expr.Expr, error) {
-	t := e.Type()
+	t, err := expr.Opened(e.Type(), part)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case t.Kind == protocol.KindStruct:
 		f, err := fieldIn(t, part)

@@ -112,6 +112,9 @@ func (k *block) foldDistinct() error {
 				return fail("UNSUPPORTED_FEATURE.SET_OPERATION_ON_VARIANT_TYPE", k.ast.Pos, "DISTINCT cannot compare variants, and column %d, %s, has them", i+1, it.name).
 					WithHint("cast it to a type that can be compared")
 			}
+			if t := it.value.Type(); t.Holds(protocol.KindFile) {
+				return expr.WithPart(fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", k.ast.Pos, "DISTINCT cannot compare files, and column %d, %s, has them", i+1, it.name), t)
+			}
 		}
 	}
 	if !k.sel.Distinct {

@@ -11,7 +11,7 @@ import (
 	"deltasql/txn"
 )
 
-// duties makes the checks of every row: NOT NULL, lengths, invariants, given values of generated columns, CHECK.
+// duties makes the checks of every row: NOT NULL, lengths, file values, invariants, given values of generated columns, CHECK.
 func (b *binding) duties(values *expr.Relation, cells []cell) error {
 	for i := range b.schema.Fields {
 		b.notNull(&b.schema.Fields[i], columnOf(values, i), "")
@@ -21,6 +21,7 @@ func (b *binding) duties(values *expr.Relation, cells []cell) error {
 		if err := b.lengths(f, columnOf(values, i), string(f.Name)); err != nil {
 			return err
 		}
+		b.files(f, columnOf(values, i))
 	}
 	for i := range b.schema.Fields {
 		if err := b.invariants(&b.schema.Fields[i], values, ""); err != nil {

@@ -8,9 +8,27 @@ import (
 	"deltasql/sqlengine/parse"
 )
 
+// Opened is the type of a value that a member is taken of: a file, and each file of an array, is a struct of its public members.
+func Opened(t protocol.DataType, name parse.Ident) (protocol.DataType, error) {
+	switch {
+	case t.Kind == protocol.KindArray && t.Element.Kind == protocol.KindFile:
+		element, err := Opened(*t.Element, name)
+		t.Element = &element
+		return t, err
+	case t.Kind != protocol.KindFile:
+		return t, nil
+	case strings.EqualFold(name.Name, "inline"):
+		return t, fail(name.Pos, "FIELD_NOT_FOUND", "the bytes that a file value holds itself have no name").WithHint("%s", "the members that have one are uri, offset, size, content_type and checksum")
+	}
+	return protocol.DataType{Kind: protocol.KindStruct, Fields: protocol.FileLeaves()}, nil
+}
+
 // member1 takes a member of a struct, or of each struct of an array; names match without case.
 func member1(operand Expr, name parse.Ident) (Expr, error) {
-	t := operand.Type()
+	t, err := Opened(operand.Type(), name)
+	if err != nil {
+		return nil, err
+	}
 	elements := false
 	if t.Kind == protocol.KindArray && t.Element.Kind == protocol.KindStruct {
 		t, elements = *t.Element, true
@@ -69,7 +87,7 @@ func (b *binder) bindIndex(n *parse.Index) (Expr, error) {
 			return nil, placed(err, n.At())
 		}
 		return mapValue(operand, index), nil
-	case protocol.KindStruct:
+	case protocol.KindStruct, protocol.KindFile:
 		if name, ok := constantText(index); ok {
 			return member1(operand, parse.Ident{Name: name, Quoted: true, Pos: n.At()})
 		}

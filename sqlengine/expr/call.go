@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -42,7 +43,8 @@ type function struct {
 	volatile bool
 	strict   bool // NULL only where an argument is
 	kind     kind
-	lazy     bool // binds its own arguments (lambdas, aggregates, units)
+	lazy     bool     // binds its own arguments (lambdas, aggregates, units)
+	named    []string // of the arguments, where a call may give them by name
 }
 
 // kind is where a function may stand: anywhere, over groups or windows, over windows only.
@@ -138,7 +140,7 @@ var (
 
 func init() {
 	for _, table := range [][]*function{
-		castFunctions, stringFunctions, mathFunctions, dateFunctions, conditionalFunctions, collectionFunctions, lambdaFunctions, jsonFunctions,
+		castFunctions, stringFunctions, mathFunctions, dateFunctions, conditionalFunctions, collectionFunctions, lambdaFunctions, jsonFunctions, fileFunctions,
 		miscFunctions, mysqlStringFunctions, mysqlMathFunctions, mysqlDateFunctions, mysqlJSONFunctions, mysqlMiscFunctions,
 	} {
 		register(table, scalar)
@@ -232,10 +234,9 @@ func (b *binder) bindCall(n *parse.Call) (Expr, error) {
 		plain.Args = n.Args[:k]
 		n, c.node, c.using = &plain, &plain, true
 	}
-	for _, a := range n.Args {
-		if a.Name != nil {
-			return nil, fail(n.At(), "NAMED_PARAMETERS_NOT_SUPPORTED", "%s takes no named arguments", c.name)
-		}
+	n, err := c.inOrder(n)
+	if err != nil {
+		return nil, err
 	}
 	if c.f.kind == scalar {
 		switch {
@@ -258,6 +259,50 @@ func (b *binder) bindCall(n *parse.Call) (Expr, error) {
 		return nil, err
 	}
 	return c.finish(args)
+}
+
+// inOrder puts arguments that are given by name at their places. Places that nothing is given for are NULL.
+func (c *call) inOrder(n *parse.Call) (*parse.Call, error) {
+	first := slices.IndexFunc(n.Args, func(a parse.Arg) bool { return a.Name != nil })
+	if first < 0 {
+		return n, nil
+	}
+	if c.f.named == nil {
+		return nil, fail(n.At(), "NAMED_PARAMETERS_NOT_SUPPORTED", "%s takes no named arguments", c.name)
+	}
+	ordered := *n
+	ordered.Args = append([]parse.Arg(nil), n.Args[:first]...)
+	given := make([]*parse.Arg, len(c.f.named))
+	for i := range n.Args[first:] {
+		a := &n.Args[first+i]
+		if a.Name == nil {
+			return nil, fail(n.At(), "UNEXPECTED_POSITIONAL_ARGUMENT", "%s has an argument without a name behind one with a name", c.name)
+		}
+		at := slices.IndexFunc(c.f.named, func(name string) bool { return strings.EqualFold(name, a.Name.Name) })
+		if at < 0 {
+			err := fail(a.Name.Pos, "UNRECOGNIZED_PARAMETER_NAME", "%s has no argument called %s", c.name, a.Name.Name)
+			if near := parse.Meant(a.Name.Name, c.f.named); near != "" {
+				err.WithHint("did you mean %s?", near)
+			}
+			return nil, err
+		}
+		if at < first || given[at] != nil {
+			return nil, fail(a.Name.Pos, "DUPLICATE_ROUTINE_PARAMETER_ASSIGNMENT", "%s is given its argument %s twice", c.name, a.Name.Name)
+		}
+		given[at] = &parse.Arg{Expr: a.Expr}
+	}
+	last := len(given) - 1
+	for last >= first && given[last] == nil {
+		last--
+	}
+	for i := first; i <= last; i++ {
+		if given[i] == nil {
+			given[i] = &parse.Arg{Expr: &parse.Literal{Kind: parse.NullLiteral}}
+		}
+		ordered.Args = append(ordered.Args, *given[i])
+	}
+	c.node = &ordered
+	return &ordered, nil
 }
 
 func unknownFunction(name string, at parse.Pos, d Dialect) error {

@@ -84,7 +84,7 @@ func (c *casting) plain(from, to protocol.DataType) bool {
 	case f == protocol.KindVoid || t == protocol.KindVoid:
 		return false
 	case t == protocol.KindVariant:
-		return true
+		return !from.Holds(protocol.KindFile) // what a file holds itself is no part of it elsewhere
 	case t == protocol.KindDecimal && isIntegral(from) && c.ctx.Dialect == MySQL && !c.try && Fallible(from, to):
 		return false // it is brought into the range
 	case isNumeric(to) && (isIntegral(from) || f == protocol.KindBoolean):
@@ -137,6 +137,12 @@ func (c *casting) sql(from, to protocol.DataType, x string) (string, bool) {
 	}
 	if from.Kind == protocol.KindVoid {
 		return voidSQL(x, to), true
+	}
+	if to.Kind == protocol.KindFile {
+		return c.toFile(from, x)
+	}
+	if from.Kind == protocol.KindFile {
+		return c.fromFile(to, x)
 	}
 	if from.Kind == protocol.KindVariant {
 		return c.fromVariant(to, x)

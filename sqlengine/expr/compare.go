@@ -72,8 +72,8 @@ func (b *binder) compare(op string, left, right Expr, at parse.Pos) (Expr, error
 	lt, rt := left.Type(), right.Type()
 	for _, t := range []protocol.DataType{lt, rt} {
 		if !isOrderable(t) {
-			return nil, mismatch(at, "INVALID_ORDERING_TYPE", "values of type %s cannot be compared", t).
-				WithHint("cast it to the type of the other side, or take the part to compare")
+			return nil, WithPart(mismatch(at, "INVALID_ORDERING_TYPE", "values of type %s cannot be compared", t).
+				WithHint("cast it to the type of the other side, or take the part to compare"), t)
 		}
 	}
 	left, right = charSides(integralSide(left, right))

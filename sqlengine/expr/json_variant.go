@@ -151,7 +151,7 @@ func toJSON(c *call) (Expr, error) {
 	switch {
 	case t.Kind == protocol.KindVariant:
 		return rawOf(tString, "variant_json({0})", c.args[0]), nil
-	case isNested(t):
+	case isNested(t), t.Kind == protocol.KindFile:
 		w := casting{ctx: c.ctx}
 		return rawOf(tString, "CAST("+w.json(t, "{0}")+" AS VARCHAR)", c.args[0]), nil
 	}
@@ -161,6 +161,8 @@ func toJSON(c *call) (Expr, error) {
 // json writes a value as DuckDB JSON. Members that are NULL are left out, as Spark leaves them.
 func (c *casting) json(t protocol.DataType, x string) string {
 	switch t.Kind {
+	case protocol.KindFile:
+		return c.json(protocol.DataType{Kind: protocol.KindStruct, Fields: protocol.FileLeaves()}, x)
 	case protocol.KindStruct:
 		var pairs []string
 		for _, f := range t.Fields {

@@ -5,7 +5,7 @@ package expr
 // its call, operands repeated. Where that would double long texts over and over, the operand is bound once to a lambda's
 // parameter: list_transform([x], lambda v: ...)[1].
 func Macros() []string {
-	return append([]string(nil), macros...)
+	return append(append([]string(nil), macros...), fileMacros...)
 }
 
 // zonePattern is what may stand behind a clock.

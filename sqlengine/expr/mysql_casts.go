@@ -207,6 +207,12 @@ func (b *binder) mysqlCast(n *parse.Cast, e Expr) (Expr, error) {
 		if e.Type().Kind == protocol.KindString {
 			return jsonText("CAST({0} AS JSON)", e), nil
 		}
+		if e.Type().Kind == protocol.KindFile {
+			return jsonText("to_json(file_public({0}))", e), nil
+		}
+		if e.Type().Holds(protocol.KindFile) {
+			return nil, notSupported(at, "CAST of %s AS JSON is not supported", e.Type()).WithHint("use to_json, or cast the files inside one by one")
+		}
 		return jsonText("to_json({0})", e), nil
 	}
 	out, err := b.mysqlConvert(e, n.Type.Type, at)

@@ -72,6 +72,14 @@ func isAtomic(t protocol.DataType) bool {
 
 func isNested(t protocol.DataType) bool { return t.Kind >= protocol.KindArray }
 
+// WithPart adds, to an error about a type without an order, what of a file to compare, group or sort by instead.
+func WithPart(err *protocol.Error, t protocol.DataType) *protocol.Error {
+	if t.Holds(protocol.KindFile) {
+		return err.WithHint("use a part of the file, such as its uri (f.uri), size or checksum")
+	}
+	return err
+}
+
 // isOrderable tells whether values can be compared, grouped and sorted.
 func isOrderable(t protocol.DataType) bool {
 	switch t.Kind {

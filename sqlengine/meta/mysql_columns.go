@@ -96,7 +96,7 @@ func (c *MySQLColumn) typed(field protocol.Field) {
 		c.DataType, c.ColumnType, c.Fraction = "time", "time(6)", int64(6)
 	case protocol.KindBinary:
 		c.DataType, c.ColumnType, c.Characters, c.Octets = "longblob", "longblob", int64(1<<32-1), int64(1<<32-1)
-	case protocol.KindStruct, protocol.KindArray, protocol.KindMap, protocol.KindVariant, protocol.KindFile:
+	case protocol.KindStruct, protocol.KindArray, protocol.KindMap, protocol.KindVariant:
 		c.DataType, c.ColumnType = "json", "json"
 	case protocol.KindGeometry, protocol.KindGeography:
 		c.DataType, c.ColumnType = "geometry", "geometry"

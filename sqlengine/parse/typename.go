@@ -73,7 +73,27 @@ func (t *TypeName) spark() string {
 	if t.CharVarchar != "" {
 		return t.CharVarchar
 	}
-	return t.Type.String()
+	return withoutModes(t.Type).String()
+}
+
+// withoutModes is a type without the storage modes of files, which have a place of their own in a field's metadata.
+func withoutModes(t protocol.DataType) protocol.DataType {
+	inside := func(part *protocol.DataType) *protocol.DataType {
+		if part == nil {
+			return nil
+		}
+		plain := withoutModes(*part)
+		return &plain
+	}
+	if t.Kind == protocol.KindFile {
+		t.Parameter = ""
+	}
+	t.Element, t.Key, t.Value = inside(t.Element), inside(t.Key), inside(t.Value)
+	t.Fields = slices.Clone(t.Fields)
+	for i := range t.Fields {
+		t.Fields[i].Type = withoutModes(t.Fields[i].Type)
+	}
+	return t
 }
 
 func (p *parser) typeAt(depth int) TypeName {

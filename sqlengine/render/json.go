@@ -128,10 +128,16 @@ func appendStruct(out []byte, v *duck.Vector, row int, t *protocol.DataType, sty
 	return append(out, '}')
 }
 
+// inlineBytes is the member of a file in a result that says how many bytes the value holds itself; it is NULL where it holds none.
+const inlineBytes = "inline_bytes"
+
 // appendFile writes a file value as an object of its members, which are texts and integers.
 func appendFile(out []byte, v *duck.Vector, row int) []byte {
 	out = append(out, '{')
 	for i, name := range v.Type().Names {
+		if name == inlineBytes && !v.Child(i).Valid(row) {
+			continue
+		}
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -145,6 +151,39 @@ func appendFile(out []byte, v *duck.Vector, row int) []byte {
 		out = AppendJSON(out, member, row, &protocol.DataType{Kind: kind}, VariantPlain)
 	}
 	return append(out, '}')
+}
+
+// appendFileText writes a file value for people: its URI, the range that it refers to, and how many bytes it holds itself.
+func appendFileText(out []byte, v *duck.Vector, row int) []byte {
+	at := map[string]*duck.Vector{}
+	for i, name := range v.Type().Names {
+		if child := v.Child(i); child.Valid(row) {
+			at[name] = child
+		}
+	}
+	start := len(out)
+	part := func() {
+		if len(out) > start {
+			out = append(out, ' ')
+		}
+	}
+	if uri := at["uri"]; uri != nil {
+		out = append(out, uri.Bytes(row)...)
+	}
+	if size := at["size"]; size != nil {
+		var offset int64
+		if at["offset"] != nil {
+			offset = at["offset"].Int64(row)
+		}
+		part()
+		out = append(strconv.AppendInt(append(out, '['), offset, 10), ", "...)
+		out = append(strconv.AppendInt(out, offset+size.Int64(row), 10), ')')
+	}
+	if inline := at[inlineBytes]; inline != nil {
+		part()
+		out = append(strconv.AppendInt(append(out, "inline, "...), inline.Int64(row), 10), " bytes"...)
+	}
+	return out
 }
 
 func appendFloat(out []byte, f float64, bits int) []byte {

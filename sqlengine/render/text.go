@@ -72,8 +72,10 @@ func AppendText(out []byte, v *duck.Vector, row int, t *protocol.DataType) []byt
 		start := len(out)
 		out = AppendJSON(out, v, row, t, VariantPlain)
 		return append(out[:start], bytes.Trim(out[start:], `"`)...)
-	case protocol.KindVariant, protocol.KindArray, protocol.KindMap, protocol.KindStruct, protocol.KindFile:
+	case protocol.KindVariant, protocol.KindArray, protocol.KindMap, protocol.KindStruct:
 		return AppendJSON(out, v, row, t, VariantPlain)
+	case protocol.KindFile:
+		return appendFileText(out, v, row)
 	default:
 		return appendScalar(out, v, row, t, false)
 	}

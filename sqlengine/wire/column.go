@@ -107,9 +107,9 @@ func columnOf(info sqlengine.ColumnInfo, dialect expr.Dialect) column {
 			break
 		}
 		c.written(textRendered)
-	case protocol.KindIntervalYearMonth:
+	case protocol.KindIntervalYearMonth, protocol.KindFile:
 		c.written(textRendered)
-	case protocol.KindVariant, protocol.KindArray, protocol.KindMap, protocol.KindStruct, protocol.KindFile:
+	case protocol.KindVariant, protocol.KindArray, protocol.KindMap, protocol.KindStruct:
 		c.kind, c.length, c.flags = typeJSON, anyBinary, c.flags|flagBlob
 		c.text, c.binary = textJSON, textJSON
 	default:

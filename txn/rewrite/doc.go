@@ -19,7 +19,7 @@
 // Obligations on values (NOT NULL, CHECK, lengths, generated columns) are not its business: whoever makes the query has them in
 // it, and names them in Rows.Done.
 //
-// Reading order: write.go is the whole way; layout.go with physical.go says what stands in a file, partition.go in which file a
+// Reading order: write.go is the whole way; layout.go with physical.go says what stands in a file, annotate.go marks what DuckDB cannot, partition.go in which file a
 // row goes, facts.go what the log says of a file, place.go how files get their names. apply.go is the way of changed rows, with collect.go for finding them, with vectors.go
 // for deletion vectors, changefiles.go for change data feeds and applied.go for what is counted; remove.go removes whole files,
 // rewrite.go writes them anew.

@@ -117,7 +117,7 @@ func checkWritable(t protocol.DataType, path string, inCollection bool) error {
 			return protocol.NewError("DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE", "the column %s has the type void inside an array or a map, which no data file can hold", path).
 				WithHint("give the elements a type with ALTER TABLE ... ALTER COLUMN")
 		}
-	case protocol.KindGeometry, protocol.KindGeography, protocol.KindFile, protocol.KindIntervalYearMonth, protocol.KindIntervalDayTime:
+	case protocol.KindGeometry, protocol.KindGeography, protocol.KindIntervalYearMonth, protocol.KindIntervalDayTime:
 		return protocol.NewError("UNSUPPORTED_FEATURE", "the column %s has the type %s, whose values cannot be written", path, t)
 	case protocol.KindArray:
 		return checkWritable(*t.Element, path+".element", true)

@@ -19,7 +19,7 @@ type converter struct {
 // changes says that values of the type are not stored as they are.
 func (c *converter) changes(t protocol.DataType) bool {
 	switch t.Kind {
-	case protocol.KindVariant:
+	case protocol.KindVariant, protocol.KindFile:
 		return true
 	case protocol.KindArray:
 		return c.changes(*t.Element)
@@ -45,6 +45,9 @@ func (c *converter) physical(e string, t protocol.DataType, asIs bool) string {
 	case protocol.KindVariant:
 		// A NULL is no variant at all, and a variant's null is a value: the function makes the latter of both.
 		return fmt.Sprintf("CASE WHEN %s IS NULL THEN NULL ELSE variant_to_parquet_variant(%[1]s) END", e)
+	case protocol.KindFile:
+		// A range without a URI is one of the file that holds the value: it means other bytes in any other file.
+		return fmt.Sprintf("CASE WHEN %s.\"offset\" IS NOT NULL AND coalesce(%[1]s.uri, '') = '' AND %[1]s.inline IS NULL THEN error('%s') ELSE %[1]s END", e, selfReference)
 	case protocol.KindArray:
 		x := c.variable()
 		return fmt.Sprintf("list_transform(%s, lambda %s: %s)", e, x, c.physical(x, *t.Element, false))
@@ -64,6 +67,8 @@ func (c *converter) physical(e string, t protocol.DataType, asIs bool) string {
 	}
 	return fmt.Sprintf("CASE WHEN %s IS NULL THEN NULL ELSE struct_pack(%s) END", e, strings.Join(members, ", "))
 }
+
+const selfReference = "[DELTASQL_INVALID_FILE_VALUE] a file value has offset and size but no uri: it refers to bytes of the data file that it is in, and cannot be written into another one"
 
 func (c *converter) variable() string {
 	c.lambda++

@@ -99,6 +99,9 @@ func writeRows(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows
 	if err := w.verify(ctx, copied[0]); err != nil {
 		return nil, err
 	}
+	if err := w.annotate(ctx, copied); err != nil {
+		return nil, err
+	}
 	facts, err := w.facts(ctx, copied)
 	if err != nil {
 		return nil, err
