@@ -119,3 +119,136 @@ func TestFileAnnotation(t *testing.T) {
 		})
 	}
 }
+
+// TestFileSkipping: comparisons, prefixes, lists and tests for NULL of a file's leaves skip files by the statistics of the leaf, before
+// and after a checkpoint; EXPLAIN names the leaf (protocol digest 9.5).
+func TestFileSkipping(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	run(t, s, "CREATE TABLE t (id INT, f FILE, s STRUCT<g: FILE>) TBLPROPERTIES ('delta.checkpointInterval' = '100')")
+	for n := 1; n <= 4; n++ {
+		run(t, s, fmt.Sprintf("INSERT INTO t SELECT id, file('s3://b/%[1]d/' || id, 0, %[1]d00 + id, 'image/%[1]d', 'CRC32:0000000%[1]d'), named_struct('g', file('s3://g/%[1]d')) FROM range(5)", n))
+	}
+	run(t, s, "INSERT INTO t VALUES (50, NULL, NULL)", "INSERT INTO t VALUES (60, file_inline('x'), NULL)")
+	conditions := []struct {
+		condition     string
+		skipped, rows int
+	}{
+		{"f.uri = 's3://b/3/2'", 5, 1},
+		{"F.URI = 's3://b/3/2'", 5, 1},
+		{"f['uri'] = 's3://b/3/2'", 5, 1},
+		{"f.uri LIKE 's3://b/2%'", 5, 5},
+		{"f.uri IN ('s3://b/1/0', 's3://b/4/4')", 4, 2},
+		{"f.uri > 's3://b/3/'", 4, 10},
+		{"f.size BETWEEN 200 AND 204", 5, 5},
+		{"f.offset > 0", 6, 0},
+		{"f.content_type = 'image/1'", 5, 5},
+		{"f.checksum = 'CRC32:00000003'", 5, 5},
+		{"s.g.uri = 's3://g/4'", 5, 5},
+		{"f.uri IS NULL", 4, 2},
+		{"f.uri IS NOT NULL", 2, 20},
+		{"f IS NULL", 4, 1},
+		{"f IS NOT NULL", 0, 21},
+		{"f IS NOT NULL AND f.size IS NULL", 4, 1},
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, c := range conditions {
+			rows := answered(t, s, "SELECT count(*) FROM t WHERE "+c.condition)
+			if rows[0] != fmt.Sprintf("[%d]", c.rows) {
+				t.Errorf("%s, %s: rows %s, want %d", when, c.condition, rows[0], c.rows)
+			}
+			plan := strings.Join(answered(t, s, "EXPLAIN SELECT * FROM t WHERE "+c.condition), "\n")
+			var skipped int
+			for _, line := range strings.Split(plan, "\n") {
+				if _, after, ok := strings.Cut(line, "skipped by statistics"); ok {
+					fmt.Sscan(strings.Trim(after, `"] `), &skipped)
+				}
+			}
+			if skipped > c.skipped || skipped < c.skipped && c.condition != "f IS NOT NULL" {
+				t.Errorf("%s, %s: %d files skipped, want %d\n%s", when, c.condition, skipped, c.skipped, plan)
+			}
+			if c.skipped > 0 && !strings.Contains(strings.ToLower(plan), "f.") && !strings.Contains(plan, "g.") && !strings.Contains(plan, "f IS") {
+				t.Errorf("%s, %s: the plan names no leaf\n%s", when, c.condition, plan)
+			}
+		}
+	}
+	check("from JSON")
+	for _, properties := range []string{"'delta.checkpoint.writeStatsAsStruct' = 'true'", "'delta.checkpoint.writeStatsAsStruct' = 'true', 'delta.checkpoint.writeStatsAsJson' = 'false'"} {
+		run(t, s, "ALTER TABLE t SET TBLPROPERTIES ('delta.checkpointInterval' = '1', "+properties+")")
+		s = openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+		check("from a checkpoint with " + properties)
+	}
+}
+
+// TestFileStatistics: the log has, for every file, how often each leaf is NULL and bounds of the five public ones; what a value holds
+// itself has neither.
+func TestFileStatistics(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	run(t, s, "CREATE TABLE t (f FILE)", "INSERT INTO t VALUES (file('s3://b/a', 1, 2, 'x/y', 'ETAG:1')), (file('s3://b/z')), (NULL), (file_inline('abc', 'text/plain'))")
+	data, err := os.ReadFile(filepath.Join(root, "default", "t", "_delta_log", "00000000000000000001.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{\"numRecords\":4,\"minValues\":{\"f\":{\"uri\":\"s3://b/a\",\"offset\":1,\"size\":2,\"content_type\":\"text/plain\",\"checksum\":\"ETAG:1\"}},` +
+		`\"maxValues\":{\"f\":{\"uri\":\"s3://b/z\",\"offset\":1,\"size\":2,\"content_type\":\"x/y\",\"checksum\":\"ETAG:1\"}},` +
+		`\"nullCount\":{\"f\":{\"uri\":2,\"offset\":3,\"size\":3,\"content_type\":2,\"checksum\":3}}`
+	if !strings.Contains(string(data), want) {
+		t.Errorf("got  %s\nwant %s", data, want)
+	}
+}
+
+// TestForeignFileValues: what another writer stored is read as it is meant: groups in any order and of any subset of members, values
+// that cannot be resolved as NULL or, if the session says so, as an error; their leaves are what is stored. Such a value cannot be
+// written again, and one that refers to its own data file cannot be moved. A nullCount that is one number for the column skips nothing
+// wrongly (protocol digest 9.3, 9.6).
+func TestForeignFileValues(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	run(t, s, "CREATE TABLE t (id INT, f FILE)")
+	add := func(version int, name, query, stats string) {
+		t.Helper()
+		from := filepath.Join(t.TempDir(), name)
+		run(t, s, "COPY ("+query+") TO '"+from+"' (FORMAT parquet)")
+		to := filepath.Join(root, "default", "t", name)
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rawCommit(t, root, "t", version, fmt.Sprintf(`{"add":{"path":%q,"partitionValues":{},"size":%d,"modificationTime":0,"dataChange":true,"stats":%q}}`, name, info.Size(), stats))
+	}
+	add(1, "a.parquet", `SELECT CAST(column1 AS INT) AS id, CASE WHEN column1 < 9 THEN named_struct('size', CAST(column3 AS BIGINT), 'offset', CAST(column2 AS BIGINT), 'uri', column4) END AS f FROM
+		VALUES (1, 0, 3, 's3://b/a'), (2, NULL, NULL, 'relative/a'), (3, -1, 3, 's3://b/c'), (4, 5, NULL, 's3://b/d'), (5, NULL, 3, ''), (6, 2, 3, NULL), (9, 0, 0, '') AS v(column1, column2, column3, column4)`,
+		`{"numRecords":7,"minValues":{"id":1},"maxValues":{"id":9},"nullCount":{"id":0,"f":1}}`)
+	add(2, "b.parquet", `SELECT CAST(20 AS INT) AS id, named_struct('uri', 's3://b/z') AS f`,
+		`{"numRecords":1,"minValues":{"id":20,"f":{"uri":"s3://b/z"}},"maxValues":{"id":20,"f":{"uri":"s3://b/z"}},"nullCount":{"id":0,"f":{"uri":0,"offset":1,"size":1,"content_type":1,"checksum":1}}}`)
+	const head = `{"uri":`
+	shown := func(uri, offset, size string) string {
+		return head + uri + `,"offset":` + offset + `,"size":` + size + `,"content_type":null,"checksum":null}`
+	}
+	want(t, s, "SELECT id, f FROM t ORDER BY id",
+		`[1,`+shown(`"s3://b/a"`, "0", "3")+`]`, `[2,null]`, `[3,null]`, `[4,null]`, `[5,null]`, `[6,`+shown("null", "2", "3")+`]`, `[9,null]`, `[20,`+shown(`"s3://b/z"`, "null", "null")+`]`)
+	want(t, s, "SELECT id, f.uri, f.offset FROM t WHERE f.uri LIKE '%relative%' OR f.offset < 0 ORDER BY id", `[2,"relative/a",null]`, `[3,"s3://b/c",-1]`)
+	want(t, s, "SELECT id FROM t WHERE f IS NULL", `[9]`)
+	want(t, s, "SELECT count(*) FROM t WHERE f.checksum IS NULL", `[8]`)
+	want(t, s, "SELECT id FROM t WHERE f.uri = 's3://b/z'", `[20]`)
+	run(t, s, "SET deltasql_file_strict = 1")
+	refuse(t, s, "SELECT f FROM t WHERE id = 2", "DELTASQL_INVALID_FILE_VALUE")
+	want(t, s, "SELECT f FROM t WHERE id = 1", `[`+shown(`"s3://b/a"`, "0", "3")+`]`)
+	run(t, s, "SET deltasql_file_strict = 0", "CREATE TABLE other (id INT, f FILE)")
+	for id := 2; id <= 6; id++ {
+		refuse(t, s, fmt.Sprintf("INSERT INTO other SELECT id, f FROM t WHERE id = %d", id), "DELTASQL_INVALID_FILE_VALUE")
+		refuse(t, s, fmt.Sprintf("CREATE TABLE made AS SELECT id, f FROM t WHERE id = %d", id), "DELTASQL_INVALID_FILE_VALUE")
+	}
+	want(t, s, "SELECT count(*) FROM other", `[0]`)
+	refuse(t, s, "OPTIMIZE t", "DELTASQL_INVALID_FILE_VALUE")
+	run(t, s, "DELETE FROM t WHERE id > 20")
+	refuse(t, s, "DELETE FROM t WHERE id = 1", "DELTASQL_INVALID_FILE_VALUE") // the others would be written into a new file
+	want(t, s, "SELECT count(*) FROM t", `[8]`)
+	run(t, s, "DELETE FROM t WHERE id BETWEEN 1 AND 9", "INSERT INTO other SELECT id, f FROM t")
+	want(t, s, "SELECT id, f.uri FROM other", `[20,"s3://b/z"]`)
+}

@@ -70,6 +70,7 @@ func (st *statement) writeRows(tx *txn.Transaction, source *insertion) (*rewrite
 	if p.sql, p.args, err = duckgen.Print(source.query, duckgen.Options{Relation: planner.relation}); err != nil {
 		return nil, err
 	}
+	p.sql = checkedFiles(p.sql, source.schema) // a table that the query makes; a plan for one that is there has the check in it
 	// Inserted rows are new, whatever else the transaction does: they have no ids to keep, and Write puts them into change files where
 	// the log itself would not tell of them.
 	done := append(slices.Clone(source.done), txn.Duty{Kind: txn.ChangeRows}, txn.Duty{Kind: txn.RowIDs})

@@ -135,7 +135,8 @@ func (st *statement) outermost(sql string, columns []ColumnInfo) string {
 		items[i] = "c" + strconv.Itoa(i)
 		if c.Type.Holds(protocol.KindFile) {
 			found = true
-			shown := (&fileResults{strict: st.session.settings.on("deltasql_file_strict")}).shown(c.Type, items[i])
+			strict := st.session.settings.on("deltasql_file_strict")
+			shown := (&fileValues{do: func(x string) string { return expr.FileShown(x, strict) }}).in(c.Type, items[i])
 			if c.Type.Holds(protocol.KindVariant) {
 				shown = "CAST(" + shown + " AS " + variantsAsJSON(c.Type) + ")"
 			}

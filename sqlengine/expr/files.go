@@ -104,6 +104,9 @@ func (c *casting) fromFile(to protocol.DataType, x string) (string, bool) {
 // FileFault is the text of what is wrong with a file value that is to be stored, NULL where nothing is. e must be a file.
 func FileFault(e Expr) Expr { return rawNull(tString, "file_fault({0})", e) }
 
+// FileChecked is the DuckDB expression of a file value that fails where it must not be stored.
+func FileChecked(x string) string { return checkedFile(x, false) }
+
 // FileShown is the DuckDB expression of a file value as results carry it: its public members and how many bytes it holds itself. A value
 // that cannot be resolved is NULL, or with strict an error.
 func FileShown(x string, strict bool) string {
