@@ -41,7 +41,7 @@ func (st *statement) deleteFrom(s *parse.Delete) (*Result, error) {
 	}
 	st.ignored(s.Ignored)
 	result := &Result{}
-	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
+	err = st.changeRows(t, table, result, func(tx *txn.Transaction) (*txn.Operation, error) {
 		c, err := change.Delete(st.ctx, s, st.changed(tx, t), st.changeOptions())
 		if err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (st *statement) update(s *parse.Update) (*Result, error) {
 	}
 	st.ignored(s.Ignored)
 	result := &Result{}
-	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
+	err = st.changeRows(t, table, result, func(tx *txn.Transaction) (*txn.Operation, error) {
 		options := st.changeOptions()
 		options.Lenient = options.Lenient || s.Ignore
 		c, err := change.Update(st.ctx, s, st.changed(tx, t), options)
@@ -147,7 +147,7 @@ func (st *statement) merge(s *parse.Merge) (*Result, error) {
 		return nil, err
 	}
 	applied := &rewrite.Applied{}
-	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
+	committed, err := st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
 		into := st.changed(tx, t)
 		if s.Evolve || st.session.settings.on("deltasql_schema_evolution") {
 			incoming, err := change.IncomingMerge(st.ctx, s, into, st.changeOptions())
@@ -176,6 +176,9 @@ func (st *statement) merge(s *parse.Merge) (*Result, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if committed.AlreadyApplied {
+		applied = &rewrite.Applied{}
 	}
 	return st.counts([]string{"num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"},
 		applied.Updated+applied.Deleted+applied.Inserted, applied.Updated, applied.Deleted, applied.Inserted)

@@ -128,7 +128,7 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 	}
 	st.ignored(s.Ignored)
 	result := &Result{}
-	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
+	err = st.changeRows(t, table, result, func(tx *txn.Transaction) (*txn.Operation, error) {
 		if overKey(s) && (s.Mode != parse.InsertIgnore || primaryKey(tx.Config()) != nil) {
 			return st.insertOverKey(s, tx, t, result)
 		}

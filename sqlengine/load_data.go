@@ -41,7 +41,7 @@ func (st *statement) loadData(s *parse.LoadData) (*Result, error) {
 	}
 	var stage *stagedText
 	result := &Result{}
-	_, err = st.changeTable(t, table, func(tx *txn.Transaction) (*txn.Operation, error) {
+	err = st.changeRows(t, table, result, func(tx *txn.Transaction) (*txn.Operation, error) {
 		if stage == nil { // a client's file comes once, also where the statement runs again
 			targets := loadTargets(s, tx.Config())
 			in, err := st.openLoad(s)

@@ -167,7 +167,7 @@ func (st *statement) commit() error {
 		st.warn(warningLog, "%s", text)
 	}
 	if err == nil && committed.AlreadyApplied {
-		if own, failure := st.ownApplied(open.tx.Table()); failure != nil || !own {
+		if own, failure := st.tellApplied(open.tx.Table()); failure != nil || !own {
 			return errors.Join(failure, protocol.NewError("DELTA_CONCURRENT_TRANSACTION", "another COPY INTO has loaded some of the files meanwhile; nothing of the transaction was stored").
 				WithTable(open.target.shown()).WithHint("run the transaction again"))
 		}
@@ -340,9 +340,10 @@ func (st *statement) changeInside(open *transaction, t target, table *log.Table,
 	if err != nil {
 		return txn.Committed{}, err
 	}
-	whole = true
-	if operation != nil {
-		open.operations = append(open.operations, *operation)
+	if operation == nil { // whatever was staged on the way there is not the transaction's, as it is none's outside of one
+		return txn.Committed{Empty: true, Version: read.Version()}, nil
 	}
+	whole = true
+	open.operations = append(open.operations, *operation)
 	return txn.Committed{Version: read.Version()}, nil
 }

@@ -338,3 +338,59 @@ func TestTargetsThatAreDropped(t *testing.T) {
 		}
 	}
 }
+
+// A statement that finds nothing to do leaves nothing in its transaction: COPY INTO ... VALIDATE looks at columns and adds none.
+func TestTransactionForgetsWhatValidates(t *testing.T) {
+	s := freshSession(t, SessionOptions{})
+	in := put(t, map[string]string{"a.csv": "id,more\n1,x\n"})
+	want(t, s, "CREATE TABLE t (id INT)")
+	want(t, s, "BEGIN")
+	answered(t, s, "COPY INTO t FROM '"+in+"' FILEFORMAT = CSV VALIDATE FORMAT_OPTIONS ('header' = 'true') COPY_OPTIONS ('mergeSchema' = 'true')")
+	want(t, s, "INSERT INTO t VALUES (7)")
+	want(t, s, "COMMIT")
+	want(t, s, "SELECT * FROM t", "[7]")
+}
+
+// What a temporary table was made of was read, and the commit depends on it.
+func TestTransactionDependsOnItsTemporaryTables(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	other := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	want(t, s, "CREATE TABLE t (v INT)")
+	want(t, s, "INSERT INTO t VALUES (1)")
+	want(t, s, "BEGIN")
+	want(t, s, "CREATE TEMPORARY TABLE m AS SELECT max(v) AS v FROM t")
+	want(t, s, "INSERT INTO t SELECT v + 1 FROM m")
+	want(t, other, "INSERT INTO t VALUES (2)")
+	refuse(t, s, "COMMIT", "DELTA_CONCURRENT_APPEND")
+	want(t, s, "SELECT v FROM t ORDER BY v", "[1]", "[2]")
+}
+
+// A statement whose application transaction the table has already stores nothing and says so.
+func TestAppliedStatementsCountNothing(t *testing.T) {
+	s := freshSession(t, SessionOptions{})
+	want(t, s, "CREATE TABLE t (id BIGINT GENERATED ALWAYS AS IDENTITY, v INT)")
+	want(t, s, "SET deltasql_txn_app_id = 'loader'")
+	want(t, s, "SET deltasql_txn_version = '1'")
+	want(t, s, "INSERT INTO t (v) VALUES (1)")
+	want(t, s, "SELECT LAST_INSERT_ID()", "[1]")
+	for _, sql := range []string{
+		"INSERT INTO t (v) VALUES (2), (3)", "UPDATE t SET v = 9", "DELETE FROM t", "BEGIN; INSERT INTO t (v) VALUES (4); COMMIT",
+	} {
+		var result *Result
+		if strings.HasPrefix(sql, "BEGIN") { // inside of a transaction nobody knows yet
+			want(t, s, "SELECT LAST_INSERT_ID()", "[1]")
+		}
+		for _, one := range strings.Split(sql, "; ") {
+			var err error
+			if result, err = s.Execute(t.Context(), one); err != nil {
+				t.Fatalf("%s: %v", one, err)
+			}
+		}
+		if result.Affected != 0 || result.LastInsertID != 0 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0].Message, "loader") {
+			t.Errorf("%s: %d rows, id %d, warnings %v", sql, result.Affected, result.LastInsertID, result.Warnings)
+		}
+	}
+	want(t, s, "MERGE INTO t USING (SELECT 1 AS v) AS n ON t.v = n.v WHEN MATCHED THEN DELETE", "[0,0,0,0]")
+	want(t, s, "SELECT * FROM t", "[1,1]")
+}

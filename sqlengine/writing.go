@@ -84,6 +84,16 @@ func (st *statement) changeTable(t target, table *log.Table, do work) (txn.Commi
 	}
 }
 
+// changeRows is changeTable for statements whose result counts rows: where the table has the session's application transaction already,
+// nothing was stored and nothing is counted.
+func (st *statement) changeRows(t target, table *log.Table, result *Result, do work) error {
+	committed, err := st.changeTable(t, table, do)
+	if committed.AlreadyApplied {
+		result.Affected, result.LastInsertID, result.Info = 0, 0, ""
+	}
+	return err
+}
+
 func (st *statement) changeOnce(t target, table *log.Table, do work) (txn.Committed, error) {
 	read, err := table.Snapshot(st.ctx)
 	if err != nil {
@@ -123,10 +133,28 @@ func (st *statement) finish(tx *txn.Transaction, do work) (txn.Committed, error)
 	for _, text := range committed.Warnings {
 		st.warn(warningLog, "%s", text)
 	}
+	if err == nil && committed.AlreadyApplied {
+		_, err = st.tellApplied(tx.Table())
+		return committed, err
+	}
 	if err == nil && !committed.Empty && st.changing.path != "" {
 		st.autoCompact(st.changing, tx.Table(), operation.Name)
 	}
 	return committed, err
+}
+
+// noteApplied is the number of the note that what a statement was to do was done before (MySQL: unknown error).
+const noteApplied = 1105
+
+// tellApplied tells the client that a commit stored nothing because the table has the session's application transaction already; false
+// where that is not why.
+func (st *statement) tellApplied(table *log.Table) (bool, error) {
+	own, err := st.ownApplied(table)
+	if own {
+		st.warn(noteApplied, "the table %s has version %s of the application %s already; nothing was stored",
+			table.Name(), st.session.settings.get("deltasql_txn_version"), st.session.settings.get("deltasql_txn_app_id"))
+	}
+	return own, err
 }
 
 // applicationTransaction stages the idempotence mark that the session's variables ask for.
@@ -195,7 +223,8 @@ func removeAll(tx *txn.Transaction, s *log.Snapshot) error {
 // reads tells the transaction that the statement's change depends on rows of the table it changes, and an open transaction what its
 // queries have read. Older versions never change, so that reading them depends on nothing.
 func (st *statement) reads(source *tableSource, predicate stats.Predicate) {
-	if open := st.session.open; open != nil && st.tx == nil {
+	// What CREATE TEMPORARY TABLE AS reads inside a transaction, and what a change reads of other tables, the client may come to know too.
+	if open := st.session.open; open != nil && (st.tx == nil || st.tx != open.tx || !open.changes(identity(source.target.path))) {
 		open.read(source, predicate)
 		return
 	}

@@ -67,6 +67,7 @@ type checkpointWriter struct {
 	form     *statsForm
 	singles  []protocol.Action // neither files nor of V2 checkpoints only
 	removes  func() (protocol.RemoveFile, error, bool)
+	next     *protocol.RemoveFile // what removes gave and has not been written yet
 	// retained is the time before which a tombstone's deletion is expired, in milliseconds since 1970.
 	retained int64
 
@@ -222,16 +223,20 @@ func (w *checkpointWriter) writeFiles(ctx context.Context, f *actionFile, limit 
 	}
 	removes := newRemoveWriter(f)
 	for {
+		if w.next == nil {
+			remove, err, ok := w.removes()
+			if !ok || err != nil {
+				return false, err
+			}
+			w.next = &remove
+		}
 		if limit == 0 {
 			return true, nil
 		}
-		remove, err, ok := w.removes()
-		if !ok || err != nil {
+		if err := removes.enter(w.next); err != nil {
 			return false, err
 		}
-		if err := removes.enter(&remove); err != nil {
-			return false, err
-		}
+		w.next = nil
 		limit--
 	}
 }

@@ -386,3 +386,37 @@ func TestFailuresOfUpkeepAreWarnings(t *testing.T) {
 		}
 	}
 }
+
+// Sidecars have as many actions as they may, and none is empty.
+func TestSidecarsAreFull(t *testing.T) {
+	parquet, random := openDuck(t), rand.New(rand.NewPCG(1, 7))
+	for _, removed := range []int{0, 1, 3} {
+		now := time.Now()
+		o := upkeep(now)
+		o.SidecarActions = 3
+		folder := t.TempDir()
+		table := log.OpenTable(openLocal(t, folder), "t", parquet)
+		m, actions := newModel(map[string]string{"delta.checkpointInterval": "1", "delta.checkpointPolicy": "v2"})
+		for len(m.adds) < 6 {
+			add := m.randomAdd(random)
+			if key := fileKey(add.Path, add.DeletionVector); m.adds[key].Path == "" {
+				m.adds[key] = add
+				actions = append(actions, protocol.Action{Add: &add})
+			}
+		}
+		for i := range removed {
+			deleted := now.UnixMilli()
+			actions = append(actions, protocol.Action{Remove: &protocol.RemoveFile{Path: fmt.Sprintf("gone-%d.parquet", i), DeletionTimestamp: &deleted, DataChange: true}})
+		}
+		m.write(t, table, actions[:2], log.Upkeep{Now: o.Now, NewID: o.NewID, SidecarActions: 3})
+		before, err := os.ReadDir(filepath.Join(folder, "_delta_log", "_sidecars"))
+		if err != nil {
+			before = nil
+		}
+		m.write(t, table, actions[2:], o)
+		after, err := os.ReadDir(filepath.Join(folder, "_delta_log", "_sidecars"))
+		if want := (6 + removed + 2) / 3; err != nil || len(after)-len(before) != want {
+			t.Errorf("%d actions are in %d sidecars, want %d: %v", 6+removed, len(after)-len(before), want, err)
+		}
+	}
+}
