@@ -354,7 +354,7 @@ var classes = map[Class]ClassInfo{
 	"INVALID_VARIANT_GET_PATH":                                                  {"22023", 1210},
 	"INVALID_WHERE_CONDITION":                                                   {"42903", 1111},
 	"INVALID_WINDOW_REFINEMENT":                                                 {"42K0E", 3582},
-	"MALFORMED_RECORD_IN_PARSING":                                               {"22023", 3140},
+	"MALFORMED_RECORD_IN_PARSING":                                               {"22023", 3141},
 	"MAP_KEY_DOES_NOT_EXIST":                                                    {"22023", 1210},
 	"MERGE_WITHOUT_WHEN":                                                        {"42601", 1064},
 	"MISSING_AGGREGATION":                                                       {"42803", 1055},

@@ -1,6 +1,7 @@
 package duck
 
 /*
+#include "digest.h"
 #include "notes.h"
 #include "rowset.h"
 */
@@ -34,6 +35,10 @@ func registerFunctions(conn *connection) error {
 		{name: "delta_str", params: column, answer: bindings.TypeVarchar, address: C.deltasql_delta_str()},
 		{name: "delta_note", params: note, answer: bindings.TypeVarchar, address: C.deltasql_delta_note(), nulls: true},
 		{name: "delta_note_each", params: note, answer: bindings.TypeVarchar, address: C.deltasql_delta_note(), nulls: true, each: true},
+		{name: "delta_sha2", params: []bindings.Type{bindings.TypeBlob, bindings.TypeInteger}, answer: bindings.TypeVarchar, address: C.deltasql_delta_sha2()},
+		{name: "delta_inet6_aton", params: []bindings.Type{bindings.TypeVarchar}, answer: bindings.TypeBlob, address: C.deltasql_delta_inet6_aton()},
+		{name: "delta_inet6_ntoa", params: []bindings.Type{bindings.TypeBlob}, answer: bindings.TypeVarchar, address: C.deltasql_delta_inet6_ntoa()},
+		{name: "delta_json_merge", params: []bindings.Type{bindings.TypeVarchar, bindings.TypeVarchar}, answer: bindings.TypeVarchar, address: C.deltasql_delta_json_merge()},
 	} {
 		if err := f.register(conn); err != nil {
 			return err

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"deltasql/sqlengine/parse"
+	"strconv"
 )
 
 // conditionalFunctions choose among values; the values are brought to one type.
@@ -181,7 +182,7 @@ func sha2(c *call) (Expr, error) {
 	case 0, 256:
 		return rawOf(tString, "sha256({0})", c.args[0]), nil
 	case 224, 384, 512:
-		return nil, notSupported(c.at, "sha2 with %d bits is not supported", bits)
+		return rawOf(tString, "delta_sha2({0}, "+strconv.FormatInt(bits, 10)+")", asBytes(c.args[0])), nil
 	}
 	return Null(tString), nil
 }

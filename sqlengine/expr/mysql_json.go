@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"strings"
 
 	"deltasql/protocol"
@@ -51,8 +52,17 @@ var mysqlJSONFunctions = []*function{
 		return jsonText(spread("json_merge_patch({*})", len(c.args)), c.args...), nil
 	}),
 	custom("json_pretty", inBoth, "string", func(c *call) (Expr, error) { return rawOf(tString, "json_pretty(CAST({0} AS JSON))", c.args...), nil }),
-	custom("json_array_append json_array_insert json_merge_preserve json_merge json_search json_overlaps json_storage_size", inBoth, "any+",
-		refused("DuckDB has no such change or search of a document")),
+	custom("json_array_append", inBoth, "string string any+", jsonArrayChange(appendedAt)),
+	custom("json_array_insert", inBoth, "string string any+", jsonArrayChange(insertedAt)),
+	custom("json_search", inBoth, "string string string [string] [string]", jsonSearch),
+	custom("json_merge_preserve json_merge", inBoth, "string string+", func(c *call) (Expr, error) {
+		sql := "json_extract(CAST({0} AS JSON), '$')" // written anew, so that equal keys have equal bytes
+		for i := range c.args[1:] {
+			sql = fmt.Sprintf("delta_json_merge(%s, json_extract(CAST({%d} AS JSON), '$'))", sql, i+1)
+		}
+		return jsonText(sql, c.args...), nil
+	}),
+	custom("json_overlaps json_storage_size", inBoth, "any+", refused("DuckDB has no such look at a document")),
 }
 
 // jsonText is a JSON result as text.
