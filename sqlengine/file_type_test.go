@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
@@ -251,4 +252,53 @@ func TestForeignFileValues(t *testing.T) {
 	want(t, s, "SELECT count(*) FROM t", `[8]`)
 	run(t, s, "DELETE FROM t WHERE id BETWEEN 1 AND 9", "INSERT INTO other SELECT id, f FROM t")
 	want(t, s, "SELECT id, f.uri FROM other", `[20,"s3://b/z"]`)
+}
+
+// TestFileLeavesAreCharged: the five leaves of a file count among the first delta.dataSkippingNumIndexedCols, so that of 40 columns behind
+// one file 27 have statistics.
+func TestFileLeavesAreCharged(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	var columns, values []string
+	for i := range 40 {
+		columns, values = append(columns, fmt.Sprintf("c%d INT", i)), append(values, "1")
+	}
+	run(t, s, "CREATE TABLE t (f FILE, "+strings.Join(columns, ", ")+")", "INSERT INTO t VALUES (file('s3://b/a'), "+strings.Join(values, ", ")+")")
+	data, err := os.ReadFile(filepath.Join(root, "default", "t", "_delta_log", "00000000000000000001.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for column, counted := range map[string]bool{"uri": true, "checksum": true, "c0": true, "c26": true, "c27": false, "c39": false, "inline": false} {
+		if got := strings.Contains(string(data), `\"`+column+`\":`); got != counted {
+			t.Errorf("the log mentions %s: %v, want %v\n%s", column, got, counted, data)
+		}
+	}
+}
+
+// TestVacuumKeepsFilesOfValues: a file that a value refers to is no garbage, also where it lies in the table's own folder.
+func TestVacuumKeepsFilesOfValues(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	folder := filepath.Join(root, "default", "t")
+	picture, garbage := filepath.Join(folder, "photos", "cat.png"), filepath.Join(folder, "part-00000-0b9c1a52-3d7f-4a5c-8a3e-0123456789ab-c000.snappy.parquet")
+	run(t, s, "CREATE TABLE t (f FILE MANAGED)", "INSERT INTO t VALUES (file('file:"+picture+"'))")
+	if err := os.MkdirAll(filepath.Dir(picture), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-100 * 24 * time.Hour)
+	for _, path := range []string{picture, garbage} {
+		if err := os.WriteFile(path, []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, s, "VACUUM t")
+	if _, err := os.Stat(picture); err != nil {
+		t.Errorf("the picture is gone: %v", err)
+	}
+	if _, err := os.Stat(garbage); !os.IsNotExist(err) {
+		t.Errorf("the garbage is there: %v", err)
+	}
 }
