@@ -27,7 +27,7 @@ func (st *statement) replaced(tx *txn.Transaction, before *log.Snapshot, t targe
 	case parse.InsertOverwrite:
 		err = st.overwrite(tx, before, plan, written, operation)
 	case parse.InsertReplace:
-		err = st.replaceRows(tx, t, s, plan, written, operation)
+		err = st.replaceRows(tx, t, s, written, operation)
 	default:
 		return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "this form of INSERT is not supported by this version").At(s.Pos.Line, s.Pos.Column)
 	}
@@ -151,10 +151,10 @@ func tupleKey(config *protocol.TableConfig, value func(protocol.PhysicalName) (s
 	return key.String()
 }
 
-// replaceRows stages what INSERT ... REPLACE WHERE, USING and ON delete. The new rows are written already; they are none of the
-// rows that go, for the deletion reads the table as the statement found it.
-func (st *statement) replaceRows(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan, written inserted, operation *txn.Operation) error {
-	removed, err := st.replacedRows(tx, t, s, plan)
+// replaceRows stages what INSERT ... REPLACE WHERE deletes. The new rows are written already; they are none of the rows that go, for the
+// deletion reads the table as the statement found it.
+func (st *statement) replaceRows(tx *txn.Transaction, t target, s *parse.Insert, written inserted, operation *txn.Operation) error {
+	removed, err := st.replacedWhere(tx, t, s)
 	if err != nil {
 		return err
 	}
@@ -170,11 +170,8 @@ func (st *statement) replaceRows(tx *txn.Transaction, t target, s *parse.Insert,
 	return nil
 }
 
-// replacedRows are the rows that an INSERT ... REPLACE takes away.
-func (st *statement) replacedRows(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan) (*change.Changes, error) {
-	if s.ReplaceWhere == nil {
-		return plan.Removed, nil
-	}
+// replacedWhere are the rows that INSERT ... REPLACE WHERE takes away.
+func (st *statement) replacedWhere(tx *txn.Transaction, t target, s *parse.Insert) (*change.Changes, error) {
 	del := &parse.Delete{Pos: s.Pos, From: &parse.TableRef{Pos: s.Pos, Name: s.Table}, Where: s.ReplaceWhere}
 	return change.Delete(st.ctx, del, st.changed(tx, t), st.changeOptions())
 }
@@ -186,18 +183,22 @@ func replaceParameter(s *parse.Insert) []txn.Parameter {
 	return nil
 }
 
-// replaceFed is INSERT ... REPLACE on a table that feeds its changes: if the rows that go need change files, the new rows must stand in
-// them too, so that both are one change.
-func (st *statement) replaceFed(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan, result *Result) (*txn.Operation, error) {
-	removed, err := st.replacedRows(tx, t, s, plan)
+// replaceAtOnce is INSERT ... REPLACE as one change of the rows that come and of those that go: of REPLACE USING and ON always, since both
+// read the source, and of any on a table that feeds its changes, where the new rows must stand in the change files of the others.
+func (st *statement) replaceAtOnce(tx *txn.Transaction, t target, s *parse.Insert, plan *change.Plan, result *Result) (*txn.Operation, error) {
+	changes := plan.Replaced
+	if changes == nil {
+		removed, err := st.replacedWhere(tx, t, s)
+		if err != nil {
+			return nil, err
+		}
+		changes = change.Replacing(plan, removed)
+	}
+	applied, err := st.apply(tx, changes)
 	if err != nil {
 		return nil, err
 	}
-	applied, err := st.apply(tx, change.Replacing(plan, removed))
-	if err != nil {
-		return nil, err
-	}
-	result.Affected = applied.Inserted
+	result.Affected, result.LastInsertID = applied.Inserted, firstGenerated(plan.Identity)
 	return &txn.Operation{Name: "WRITE", Metrics: applied.Metrics("WRITE"), Parameters: append([]txn.Parameter{
 		{Key: "mode", Value: protocol.JSONText("Overwrite")}, {Key: "partitionBy", Value: protocol.JSONText("[]")}}, replaceParameter(s)...)}, nil
 }

@@ -136,8 +136,8 @@ func (st *statement) insert(s *parse.Insert) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.Mode == parse.InsertReplace && tx.Config().Active("changeDataFeed") {
-			return st.replaceFed(tx, t, s, plan, result)
+		if plan.Replaced != nil || s.Mode == parse.InsertReplace && tx.Config().Active("changeDataFeed") {
+			return st.replaceAtOnce(tx, t, s, plan, result)
 		}
 		before, err := tx.View() // which in a transaction has what its statements wrote
 		if err != nil {

@@ -83,7 +83,7 @@ func changes(t *testing.T, in *duck.Instance, sql string, w world, dialect expr.
 		}
 		var plan *change.Plan
 		if plan, err = change.Insert(t.Context(), s, to, opts); err == nil {
-			c = plan.Removed
+			c = plan.Replaced
 		}
 	default:
 		t.Fatalf("%s is %T", sql, s)
@@ -111,6 +111,9 @@ func changes(t *testing.T, in *duck.Instance, sql string, w world, dialect expr.
 	if err != nil {
 		err = fault(err, printed)
 		return "[" + string(protocol.ClassOf(err)) + "]", c, err
+	}
+	if s, ok := parsed(t, sql, dialect).(*parse.Insert); ok && s.Mode == parse.InsertReplace {
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "I") }) // TestReplace has the rows that come
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, " / "), c, nil
@@ -157,12 +160,12 @@ func TestReplaceOn(t *testing.T) {
 	in := instance(t)
 	w := made(t, [3]string{"t", "id int; k int", "(1, 10), (2, 20), (3, 20), (4, NULL)"}, [3]string{"u", "id int; k int", "(7, 20), (8, 20), (9, NULL)"})
 	checkChanges(t, in, w, expr.Spark,
-		"INSERT INTO t AS a REPLACE ON a.k = b.k (SELECT * FROM u) AS b", "D f0:1 / D f1:0",
-		"INSERT INTO t AS a REPLACE ON a.k <=> b.k (SELECT * FROM u) AS b", "D f0:1 / D f1:0 / D f1:1",
-		"WITH c AS (SELECT 1 AS id, 2 AS k) INSERT INTO t AS a REPLACE ON a.id = b.id (SELECT * FROM c) AS b", "D f0:0",
+		"INSERT INTO t AS a REPLACE ON a.k = b.k (SELECT * FROM u) AS b", "D f0:1 NULL NULL / D f1:0 NULL NULL",
+		"INSERT INTO t AS a REPLACE ON a.k <=> b.k (SELECT * FROM u) AS b", "D f0:1 NULL NULL / D f1:0 NULL NULL / D f1:1 NULL NULL",
+		"WITH c AS (SELECT 1 AS id, 2 AS k) INSERT INTO t AS a REPLACE ON a.id = b.id (SELECT * FROM c) AS b", "D f0:0 NULL NULL",
 		"INSERT INTO t AS a REPLACE ON a.k = nope (SELECT * FROM u) AS b", "[UNRESOLVED_COLUMN.WITH_SUGGESTION]",
 		"INSERT INTO t AS a REPLACE ON k = 1 (SELECT * FROM u) AS b", "[AMBIGUOUS_REFERENCE]",
-		"INSERT INTO t AS a REPLACE ON a.k = b.k (SELECT id, CAST(rand() AS INT) AS k FROM u) AS b", "[UNSUPPORTED_FEATURE]",
+		"INSERT INTO t AS a REPLACE ON a.k = b.k (SELECT id, CAST(rand() AS INT) + 100 AS k FROM u) AS b", "",
 	)
 }
 

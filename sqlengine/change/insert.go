@@ -24,6 +24,9 @@ func Insert(ctx context.Context, s *parse.Insert, t Table, opts Options) (plan *
 	if err != nil {
 		return nil, err
 	}
+	if s.ReplaceOn != nil {
+		b.share(in)
+	}
 	cells, err := b.cells(s, in)
 	if err != nil {
 		return nil, err
@@ -34,11 +37,10 @@ func Insert(ctx context.Context, s *parse.Insert, t Table, opts Options) (plan *
 	if err := b.replaced(s, plan, in); err != nil {
 		return nil, err
 	}
-	b.build.Finish(plan.Query)
-	if len(plan.Using) > 0 {
-		if plan.Removed, err = removedUsing(ctx, s, t, opts, plan); err != nil {
-			return nil, err
-		}
+	if plan.Replaced != nil {
+		b.build.Finish(plan.Replaced.Query)
+	} else {
+		b.build.Finish(plan.Query)
 	}
 	return plan, nil
 }
@@ -128,10 +130,7 @@ func (c cell) given() bool { return c.from >= 0 || c.constant != nil }
 
 // rows builds the plan over the source: assignment, computed columns, checks.
 func (b *binding) rows(in *source, cells []cell) (*Plan, error) {
-	plan := &Plan{Deterministic: !bind.VolatileQuery(in.query)}
-	for _, c := range in.with {
-		plan.Deterministic = plan.Deterministic && !c.Materialized
-	}
+	plan := &Plan{}
 	values, err := b.candidates(in, cells, plan)
 	if err != nil {
 		return nil, err

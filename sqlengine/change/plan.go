@@ -36,16 +36,13 @@ type Plan struct {
 	Done []txn.Duty
 	// Identity says for each identity column how its values come about.
 	Identity []Identity
-	// Deterministic is whether the source gives the same rows when it runs again.
-	Deterministic bool
 	// Partition are the constant values of a PARTITION clause by the schema's names, in the order of the table's partition columns. They
 	// are expressions without columns of the columns' types: INSERT OVERWRITE replaces only partitions that have all of them.
 	Partition []PartitionValue
-	// Using are the columns of INSERT ... REPLACE USING, indices into the schema: rows of the table that are equal in all of them to
-	// a row of Query (NULL equals nothing) are deleted.
-	Using []int
-	// Removed are the rows that INSERT ... REPLACE ON and REPLACE USING delete; nil without them.
-	Removed *Changes
+	// Replaced is, of INSERT ... REPLACE ON and REPLACE USING, the change of both the rows that are added and those that are deleted; nil of
+	// other statements. Its query computes the source once, so that both are about the same rows whatever the source is; Query is a part
+	// of it.
+	Replaced *Changes
 
 	values *expr.Relation // the table's columns before they are checked
 }

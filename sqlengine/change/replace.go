@@ -18,7 +18,7 @@ func (b *binding) replaced(s *parse.Insert, plan *Plan, in *source) error {
 	case s.ReplaceUsing != nil:
 		return b.replaceUsing(s, plan, in)
 	case s.ReplaceOn != nil:
-		return b.replaceOn(s, plan)
+		return b.replaceOn(s, plan, in)
 	}
 	return nil
 }
@@ -38,21 +38,9 @@ func (b *binding) replaceWhere(s *parse.Insert, plan *Plan) error {
 	return nil
 }
 
-// replaceOn binds the rows of the table that match some row of the source. The source runs a second time for that, so it must give the
-// same rows again.
-func (b *binding) replaceOn(s *parse.Insert, plan *Plan) error {
-	if !plan.Deterministic {
-		return fail("UNSUPPORTED_FEATURE", s.Pos, "the data of INSERT ... REPLACE ON must be deterministic, since it is read twice").
-			WithHint("store the data in a table first")
-	}
-	if b.table.Source == nil {
-		return protocol.NewError(protocol.ClassInternal, "REPLACE ON needs the snapshot of %s", b.table.shown())
-	}
-	target, err := b.build.Scan(bind.Resolved{Source: b.table.Source}, b.table.shown(), s.Pos)
-	if err != nil {
-		return err
-	}
-	again, err := b.source(s)
+// replaceOn joins the new rows with the rows of the table that match some row of the source.
+func (b *binding) replaceOn(s *parse.Insert, plan *Plan, in *source) error {
+	target, err := b.replacedTable(s)
 	if err != nil {
 		return err
 	}
@@ -64,30 +52,45 @@ func (b *binding) replaceOn(s *parse.Insert, plan *Plan) error {
 	if s.QueryAlias != nil {
 		alias = []string{s.QueryAlias.Name}
 	}
+	given := b.build.Read(in.shared[len(in.shared)-1])
 	scope := bind.Over(target, path...)
-	on, err := b.build.Condition(s.ReplaceOn, scope.Beside(bind.Named(itemsOf(again.relation, 0, again.width), alias...)))
+	on, err := b.build.Condition(s.ReplaceOn, scope.Beside(bind.Named(itemsOf(given, 0, in.width), alias...)))
 	if err != nil {
 		return err
 	}
 	if err := deterministic(on, "REPLACE ON"); err != nil {
 		return err
 	}
-	matches, err := b.build.Select(again.relation, []bind.Item{{Value: truthValue()}}, on, nil, nil, scope)
+	matches, err := b.build.Select(given, []bind.Item{{Value: truthValue()}}, on, nil, nil, scope)
 	if err != nil {
 		return err
 	}
+	return b.replaceMatching(plan, target, &expr.Exists{Typed: expr.Typed{Of: boolean}, Query: matches}, scope, in.shared)
+}
+
+// replacedTable is the scan of the table that INSERT ... REPLACE ON and REPLACE USING take rows from.
+func (b *binding) replacedTable(s *parse.Insert) (*expr.Relation, error) {
+	if b.table.Source == nil {
+		return nil, protocol.NewError(protocol.ClassInternal, "INSERT ... REPLACE needs the snapshot of %s", b.table.shown())
+	}
+	return b.build.Scan(bind.Resolved{Source: b.table.Source}, b.table.shown(), s.Pos)
+}
+
+// replaceMatching makes the change that adds the plan's rows and deletes those of the table for which a condition holds, under queries
+// that both of them read.
+func (b *binding) replaceMatching(plan *Plan, target *expr.Relation, condition expr.Expr, scope bind.Scope, with []*expr.CTE) error {
 	places, hasID, err := place(target)
 	if err != nil {
 		return err
 	}
 	items := append([]bind.Item{{Name: "action", Value: actionOf(rewrite.Delete)}}, places...)
-	plan.Removed = &Changes{Deletes: true, Target: target}
-	plan.Removed.places(0, hasID)
-	if plan.Removed.Query, err = b.build.Select(target, items, &expr.Exists{Typed: expr.Typed{Of: boolean}, Query: matches}, nil, nil, scope); err != nil {
+	removed := &Changes{Deletes: true, Target: target}
+	removed.places(0, hasID)
+	if removed.Query, err = b.build.Select(target, items, condition, nil, nil, scope); err != nil {
 		return err
 	}
-	plan.Removed.Query.With = again.with
-	b.build.Finish(plan.Removed.Query)
+	plan.Replaced = Replacing(plan, removed)
+	plan.Replaced.Query.With = with
 	return nil
 }
 
@@ -106,8 +109,32 @@ func deterministic(e expr.Expr, where string) error {
 	return nil
 }
 
-// replaceUsing finds the key columns: the table and the data have each of them, at the same position unless BY NAME matches them.
+// replaceUsing joins the new rows with the rows of the table that are equal to one of them in all key columns; NULL equals nothing. The
+// table and the data have each key column, at the same position unless BY NAME matches them.
 func (b *binding) replaceUsing(s *parse.Insert, plan *Plan, in *source) error {
+	using, err := b.keysUsed(s, in)
+	if err != nil {
+		return err
+	}
+	target, err := b.replacedTable(s)
+	if err != nil {
+		return err
+	}
+	once := b.build.Shared(plan.Query, "rows")
+	added, given := b.build.Read(once), b.build.Read(once)
+	plan.Query = b.build.Block(added, itemsOf(added, 0, len(b.schema.Fields)))
+	keys := &expr.InQuery{Typed: expr.Typed{Of: boolean, Null: true}}
+	var items []bind.Item
+	for _, at := range using {
+		keys.Operands = append(keys.Operands, columnOf(target, at))
+		items = append(items, bind.Item{Name: string(b.schema.Fields[at].Name), Value: columnOf(given, at)})
+	}
+	keys.Query = b.build.Block(given, items)
+	return b.replaceMatching(plan, target, keys, bind.Over(target, b.table.Name...), []*expr.CTE{once})
+}
+
+// keysUsed are the columns of the schema that REPLACE USING names.
+func (b *binding) keysUsed(s *parse.Insert, in *source) (using []int, err error) {
 	for _, name := range s.ReplaceUsing {
 		at := b.schema.Lookup(name.Name)
 		own := -1
@@ -121,16 +148,16 @@ func (b *binding) replaceUsing(s *parse.Insert, plan *Plan, in *source) error {
 			if at >= 0 {
 				where = "the data"
 			}
-			return fail("UNRESOLVED_INSERT_REPLACE_USING_COLUMN", name.Pos, "the column `%s` of REPLACE USING is not in %s", name.Name, where)
+			return nil, fail("UNRESOLVED_INSERT_REPLACE_USING_COLUMN", name.Pos, "the column `%s` of REPLACE USING is not in %s", name.Name, where)
 		}
 		if own >= 0 && !s.ByName && (own >= len(in.targets) || in.targets[own] != at) {
-			return fail("INSERT_REPLACE_USING_DISALLOW_MISALIGNED_COLUMNS", name.Pos, "the column `%s` of REPLACE USING stands at different places in the table and in the data", name.Name).
+			return nil, fail("INSERT_REPLACE_USING_DISALLOW_MISALIGNED_COLUMNS", name.Pos, "the column `%s` of REPLACE USING stands at different places in the table and in the data", name.Name).
 				WithHint("use INSERT ... BY NAME, or give the columns of the query in the table's order")
 		}
 		if t := b.schema.Fields[at].Type; t.Holds(protocol.KindMap) || t.Holds(protocol.KindVariant) {
-			return fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", name.Pos, "values of type %s cannot be compared, so `%s` cannot stand in REPLACE USING", t, name.Name)
+			return nil, fail("DATATYPE_MISMATCH.INVALID_ORDERING_TYPE", name.Pos, "values of type %s cannot be compared, so `%s` cannot stand in REPLACE USING", t, name.Name)
 		}
-		plan.Using = append(plan.Using, at)
+		using = append(using, at)
 	}
-	return nil
+	return using, nil
 }

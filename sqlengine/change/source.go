@@ -22,6 +22,7 @@ type source struct {
 	marked   map[int]int64 // how many rows
 	targets  []int         // columns of the schema that the source's go to by position, before BY NAME
 	listed   bool          // the statement has a column list
+	shared   []*expr.CTE   // by share: what whoever reads the source must stand under
 }
 
 func (s *source) column(i int) expr.Expr { return columnOf(s.relation, i) }
@@ -54,6 +55,13 @@ func (b *binding) source(s *parse.Insert) (*source, error) {
 	}
 	in.relation = b.build.Derived(in.query, "")
 	return in, nil
+}
+
+// share makes the source a query that is computed once, however often the statement reads it.
+func (b *binding) share(in *source) {
+	once := b.build.Shared(in.query, "source")
+	in.shared, in.with = append(in.with, once), nil
+	in.relation = b.build.Read(once)
 }
 
 // valuesOf is a query that is VALUES and nothing else.
