@@ -114,6 +114,8 @@ var kinds = []kind{
 	{name: "drop feature", setup: []string{plainTable + " TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')", twoRows}, run: []string{"ALTER TABLE t DROP FEATURE deletionVectors"}, steps: true},
 	{name: "comment", setup: []string{plainTable, twoRows}, run: []string{"COMMENT ON TABLE t IS 'two rows'"}},
 	{name: "drop", setup: []string{plainTable, twoRows}, run: []string{"DROP TABLE t"}},
+	{name: "rename", setup: []string{plainTable, twoRows}, run: []string{"ALTER TABLE t RENAME TO u"}},
+	{name: "set location", each: []string{plainTable + " LOCATION '$outside'", twoRows, "CREATE TABLE u (id INT, s STRING)"}, run: []string{"ALTER TABLE t SET LOCATION '$folder/u'"}},
 	{name: "drop external", each: []string{plainTable + " LOCATION '$outside'", twoRows}, run: []string{"DROP TABLE t"}},
 	{name: "transaction", setup: []string{plainTable, twoRows}, run: []string{
 		"BEGIN", "INSERT INTO t VALUES (3, 'c')", "INSERT INTO t SELECT id + 10, s FROM t", "COMMIT",
