@@ -1,5 +1,5 @@
-// Package filetype is what the type FILE needs beside the schema: the mark that its groups have in the footers of Parquet files. A file
-// value is a group of six optional members (protocol.FileMembers).
+// Package filetype is what the type FILE needs beside the schema: the mark that its groups have in the footers of Parquet files,
+// and what the name of a file tells of its content. A file value is a group of six optional members (protocol.FileMembers).
 //
 // What it promises:
 //

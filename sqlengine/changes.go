@@ -10,11 +10,22 @@ import (
 	"deltasql/txn/log"
 )
 
-// TableFunction implements bind.Catalog: table_changes and table_changes_by_path.
+// TableFunction implements bind.Catalog: table_changes, table_changes_by_path and list_files.
 func (st *statement) TableFunction(ctx context.Context, fn *parse.TableFunction, arguments bind.Arguments) (bind.Resolved, bool, error) {
 	name := strings.ToLower(fn.Name[len(fn.Name)-1].Name)
 	if name == answerFunction && st.answer != nil {
 		return bind.Resolved{SQL: st.answer}, true, nil
+	}
+	if name == "list_files" {
+		if len(fn.Args) < 1 || len(fn.Args) > 2 {
+			return bind.Resolved{}, true, placed(protocol.NewError("INCORRECT_NUMBER_OF_ARGUMENTS", "list_files takes a folder and an optional pattern; it was given %d arguments", len(fn.Args)), fn.Pos)
+		}
+		args, err := arguments()
+		if err != nil {
+			return bind.Resolved{}, true, err
+		}
+		table, err := st.listFiles(ctx, args)
+		return bind.Resolved{SQL: table}, true, err
 	}
 	if name != "table_changes" && name != "table_changes_by_path" {
 		return bind.Resolved{}, false, nil

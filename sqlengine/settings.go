@@ -32,6 +32,7 @@ var ownVariables = []variable{
 	{name: "deltasql_mysql_compare", initial: "off", check: isBoolean, help: "in the MySQL dialect, case- and accent-insensitive comparison of strings, as its default collation"},
 	{name: "deltasql_as_of", initial: "", check: nil, help: "reads every table as of this version number or time; empty for the latest"},
 	{name: "deltasql_skipping", conf: "spark.databricks.delta.stats.skipping", initial: "on", check: isBoolean, help: "skips files by partition values and statistics"},
+	{name: "deltasql_file_roots", initial: "", check: nil, help: "folders, separated by commas, whose files list_files may list; empty for the catalog's own"},
 	{name: "deltasql_file_strict", initial: "off", check: isBoolean, help: "makes a stored file value that cannot be resolved an error; off shows it as NULL"},
 	{name: "deltasql_metadata_answers", conf: "spark.databricks.delta.optimizemetadataquery.enabled", initial: "on", check: isBoolean, help: "answers count(*), min and max from exact statistics without opening data files"},
 	{name: "deltasql_time_travel_guard", initial: "auto", check: oneOf("auto", "on", "off", "true", "false"), help: "refuses versions older than delta.deletedFileRetentionDuration; auto does so for tables that set it themselves"},
