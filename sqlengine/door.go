@@ -66,6 +66,13 @@ func (s *Session) TableColumns(ctx context.Context, table string) ([]ColumnInfo,
 	return p.Columns(), nil
 }
 
+// Secured tells the session that its connection is encrypted, by which version of TLS and by which cipher, for SHOW STATUS.
+func (s *Session) Secured(version, cipher string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.secured = [2]string{version, cipher}
+}
+
 // Warn adds a warning that a door met while it handed on the result of the last statement.
 func (s *Session) Warn(w Warning) {
 	s.mu.Lock()

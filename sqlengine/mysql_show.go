@@ -107,6 +107,9 @@ func (st *statement) statusVariables() [][2]string {
 	engine.mu.Lock()
 	sessions := engine.sessions
 	engine.mu.Unlock()
+	st.session.mu.Lock()
+	secured := st.session.secured
+	st.session.mu.Unlock()
 	running := 0
 	for _, p := range st.processes(false) {
 		if p.Command != idle {
@@ -114,7 +117,7 @@ func (st *statement) statusVariables() [][2]string {
 		}
 	}
 	return [][2]string{
-		{"Connections", strconv.FormatInt(sessions, 10)}, {"Ssl_cipher", ""}, {"Ssl_version", ""},
+		{"Connections", strconv.FormatInt(sessions, 10)}, {"Ssl_cipher", secured[1]}, {"Ssl_version", secured[0]},
 		{"Threads_connected", strconv.Itoa(connected)}, {"Threads_running", strconv.Itoa(running)},
 	}
 }

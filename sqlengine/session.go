@@ -41,6 +41,7 @@ type Session struct {
 
 	mu       sync.Mutex // guards what follows
 	database string
+	secured  [2]string        // TLS version and cipher of the door's connection, empty for none
 	views    map[string]*view // temporary views by lower-case name
 	last     *statement       // whose warnings and failure follow
 	warnings []Warning

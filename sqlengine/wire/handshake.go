@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 )
 
@@ -148,6 +149,8 @@ func (c *conn) shakeHands() (hello, error) {
 			return h, fmt.Errorf("TLS: %w", err)
 		}
 		c.net, c.in.from, c.out.to, c.secure = secured, secured, &deadlineWriter{secured, c.server.options.WriteTimeout}, true
+		state := secured.ConnectionState()
+		c.session.Secured(strings.ReplaceAll(tls.VersionName(state.Version), "TLS ", "TLSv"), tls.CipherSuiteName(state.CipherSuite))
 		if payload, err = c.read(maxHello); err != nil {
 			return h, err
 		}

@@ -408,6 +408,13 @@ func TestTLS(t *testing.T) {
 	if got := cells(t, open(t, address, "tls=skip-verify"), "SELECT repeat('x', 100000)"); len(got.value.String) != 100000 {
 		t.Error("over TLS")
 	}
+	secured := open(t, address, "tls=skip-verify")
+	for name, prefix := range map[string]string{"Ssl_cipher": "TLS_", "Ssl_version": "TLSv1."} {
+		var value string
+		if err := secured.QueryRow("SHOW STATUS LIKE '"+name+"'").Scan(&name, &value); err != nil || !strings.HasPrefix(value, prefix) {
+			t.Errorf("%s is %q (%v), want it to begin with %s", name, value, err, prefix)
+		}
+	}
 	if err := open(t, address, "").Ping(); errnoOf(err) != 3159 {
 		t.Errorf("without TLS: %v", err)
 	}
