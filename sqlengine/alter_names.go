@@ -2,6 +2,7 @@ package sqlengine
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -15,6 +16,15 @@ import (
 
 // renameTable gives a table of the catalog another name: its folder is moved, or the entry of an external table.
 func (st *statement) renameTable(name parse.Name, a *parse.RenameTable) (*Result, error) {
+	own, err := st.resolve(st.ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := st.lockNames(name, st.inDatabase(a.To, own.database))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	t, err := st.resolve(st.ctx, name)
 	if err != nil {
 		return nil, err
@@ -37,18 +47,33 @@ func (st *statement) renameTable(name parse.Name, a *parse.RenameTable) (*Result
 	if external != nil && external.Location == t.path {
 		moved := *external
 		moved.Database, moved.Name = to.database, to.name
-		if err := catalog.putExternal(st.ctx, &moved, false); err != nil {
+		if err := catalog.reserve(st.ctx, &moved); err != nil {
 			if errors.Is(err, store.ErrExists) {
 				return nil, at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the table %s exists already", to.shown()), a.To)
 			}
 			return nil, err
 		}
-		return &Result{}, catalog.dropExternal(st.ctx, t.database, t.name)
+		if err := catalog.dropExternal(st.ctx, t.database, t.name); err != nil {
+			return nil, err
+		}
+		return &Result{}, catalog.confirm(st.ctx, &moved)
 	}
 	if err := os.MkdirAll(filepath.Dir(to.path), 0o777); err != nil {
 		return nil, protocol.NewError("DELTASQL_STORAGE", "the folder of the database %s cannot be made", to.database).WithCause(err)
 	}
-	if err := os.Rename(t.path, to.path); err != nil {
+	table, err := catalog.table(t.path)
+	if err != nil {
+		return nil, err
+	}
+	turn, err := table.Turn(st.ctx, nil) // not in the middle of a commit of this process
+	if err != nil {
+		return nil, cancelled(st.ctx)
+	}
+	defer turn()
+	if err := store.RenameFolder(t.path, to.path); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil, at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the folder %s, where the table %s would lie, exists already", to.path, to.shown()), a.To)
+		}
 		return nil, protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be moved to %s", t.path, to.path).WithCause(err)
 	}
 	catalog.forget(t.path)
@@ -56,15 +81,20 @@ func (st *statement) renameTable(name parse.Name, a *parse.RenameTable) (*Result
 	return &Result{}, nil
 }
 
+// inDatabase gives a bare name the database in the Spark dialect, where it does not mean the current one.
+func (st *statement) inDatabase(name parse.Name, database string) parse.Name {
+	if len(name) != 1 || database == "" || st.session.Dialect() != expr.Spark {
+		return name
+	}
+	return parse.Name{{Name: database, Quoted: true}, name[0]}
+}
+
 // newName is where a table of a new name goes, which must be free. A bare name stays in the table's own database in the
 // Spark dialect, and is in the current one in MySQL's.
 func (st *statement) newName(name parse.Name, own string) (target, error) {
-	database, plain, err := st.split(name)
+	database, plain, err := st.split(st.inDatabase(name, own))
 	if err != nil {
 		return target{}, at(err, name)
-	}
-	if len(name) == 1 && st.session.Dialect() == expr.Spark {
-		database = own
 	}
 	catalog := st.session.engine.catalog
 	if database, err = catalog.database(st.ctx, database); err != nil {
@@ -89,6 +119,11 @@ func (st *statement) newName(name parse.Name, own string) (target, error) {
 
 // setLocation points the name of an external table at another folder that holds a table of the same shape.
 func (st *statement) setLocation(name parse.Name, a *parse.SetLocation) (*Result, error) {
+	unlock, err := st.lockNames(name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	t, err := st.resolve(st.ctx, name)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type externalTable struct {
 	Database string `json:"database"`
 	Location string `json:"location"` // an absolute path
 	Created  int64  `json:"createdMillis"`
-	// Reserved tells that the name was written before the table's first commit: until a table lies at Location, the name stands for nothing.
+	// Reserved is set until the table's first commit is made. A CREATE that dies before leaves a name that stands for nothing.
 	Reserved bool `json:"reserved,omitempty"`
 }
 
@@ -152,7 +152,7 @@ func (c *catalog) external(ctx context.Context, database, name string) (*externa
 	return t, nil
 }
 
-// externalEntry is external for names that may stand for nothing yet.
+// externalEntry is external for names that may stand for nothing.
 func (c *catalog) externalEntry(ctx context.Context, database, name string) (*externalTable, error) {
 	if name == "" {
 		return nil, nil
@@ -194,33 +194,24 @@ func (c *catalog) externals(ctx context.Context, database string) ([]string, err
 	return shown, err
 }
 
-// reserve writes the name of an external table before the table is made, and frees what it has reserved. A name that stands for a table
-// is store.ErrExists; one that another CREATE of this location has reserved serves this one as well, and one of another location was
-// left by a CREATE that died.
-func (c *catalog) reserve(ctx context.Context, t *externalTable) (free func(), err error) {
-	t.Reserved = true
-	free = func() {}
-	err = c.putExternal(ctx, t, false)
-	if err == nil {
-		return func() {
-			if now, err := c.externalEntry(ctx, t.Database, t.Name); err == nil && now != nil && *now == *t && !now.standsFor() {
-				c.dropExternal(ctx, t.Database, t.Name)
-			}
-		}, nil
-	}
-	if !errors.Is(err, store.ErrExists) {
-		return free, err
-	}
-	there, missing := c.externalEntry(ctx, t.Database, t.Name)
+// reserve writes the name of an external table before the table is made; one that stands for nothing is taken over. The caller holds
+// the name's lock. It answers store.ErrExists where the name stands for a table.
+func (c *catalog) reserve(ctx context.Context, t *externalTable) error {
+	there, err := c.externalEntry(ctx, t.Database, t.Name)
 	switch {
-	case missing != nil:
-		return free, missing
-	case there == nil || there.standsFor():
-		return free, err
-	case there.Location == t.Location:
-		return free, nil
+	case err != nil:
+		return err
+	case there != nil && there.standsFor():
+		return store.ErrExists
 	}
-	return free, c.putExternal(ctx, t, true)
+	t.Reserved = true
+	return c.putExternal(ctx, t, there != nil)
+}
+
+// confirm says that the table of a reserved name is made.
+func (c *catalog) confirm(ctx context.Context, t *externalTable) error {
+	t.Reserved = false
+	return c.putExternal(ctx, t, true)
 }
 
 // databaseEntry is what is kept of a database; nil where nothing is.

@@ -92,19 +92,7 @@ func (st *statement) cloneOnce(s *parse.CreateTable) (*Result, error) {
 		operation := ddl.CloneOperation(name, source.Version(), clone.Shallow, metrics)
 		return &operation, nil
 	}
-	meanwhile, err := st.madeMeanwhile(c)
-	switch {
-	case err != nil:
-	case meanwhile:
-		err = errMadeMeanwhile
-	case c.known || isMade(c.path):
-		if _, err = st.changeTable(c.target, c.log, do); err == nil {
-			err = st.register(c)
-		}
-	default:
-		err = st.createBy(c, do)
-	}
-	if err != nil {
+	if err := st.put(c, do); err != nil {
 		return nil, err
 	}
 	return st.metaResult(meta.Counts(cloneColumns, counts...))
@@ -153,11 +141,11 @@ func (st *statement) cloneSource(clone *parse.Clone) (*log.Snapshot, string, err
 	return source, name, nil
 }
 
-// mayReplaceByClone refuses to put a clone in the place of a table that has rows, unless a deep clone is to follow its source again.
+// mayReplaceByClone refuses to put a clone in the place of a table that has rows, unless REPLACE says that a deep clone is to do so.
 func mayReplaceByClone(c *creation, now, source *log.Snapshot, clone *parse.Clone) error {
 	same := now.Table() == source.Table()
 	switch {
-	case now.Files().Len() > 0 && (clone.Shallow || same):
+	case now.Files().Len() > 0 && (clone.Shallow || same || c.s.Mode == parse.Create):
 		return protocol.NewError("DELTA_UNSUPPORTED_NON_EMPTY_CLONE", "the table %s is not empty, and a clone would take its place", c.target.shown()).
 			WithHint("DELETE FROM or TRUNCATE it first, or drop it")
 	case same:

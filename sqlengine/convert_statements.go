@@ -26,6 +26,11 @@ func (st *statement) convert(s *parse.Convert) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	unlock, err := st.session.engine.catalog.lock(st.ctx, lockOfFolder(t.path))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	switch {
 	case t.view != nil:
 		_, err := st.table(t, "CONVERT TO DELTA")
@@ -41,6 +46,10 @@ func (st *statement) convert(s *parse.Convert) (*Result, error) {
 	}
 	if root := enclosingTable(t.path); root != "" {
 		return nil, at(protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "%s lies inside the Delta table %s", t.path, root), s.Source)
+	}
+	if _, err := os.Lstat(filepath.Join(t.path, creationMark)); err == nil {
+		return nil, at(protocol.NewError("DELTA_TABLE_ONLY_OPERATION", "in the folder %s a CREATE TABLE is at work, or has died", t.path).
+			WithHint("if none is, remove %s and the files that it has left", filepath.Join(t.path, creationMark)), s.Source)
 	}
 	c := &conversion{st: st, s: s, path: t.path}
 	if err := c.list(); err != nil {

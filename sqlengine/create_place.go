@@ -1,7 +1,9 @@
 package sqlengine
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,26 +105,21 @@ func (st *statement) locatePath(c *creation, location string) error {
 	return nil
 }
 
-// claim refuses a folder that holds other files, and one whose files another table would take for its own.
+// claim refuses a folder that holds files, and one whose files another table would take for its own.
 func (st *statement) claim(c *creation) error {
 	if err := st.apart(c.path); err != nil {
 		return at(err, c.s.Name)
 	}
-	entries, err := os.ReadDir(c.path)
-	if err != nil && !os.IsNotExist(err) {
-		return protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be used", c.path).WithCause(err)
-	}
 	if _, err := os.Lstat(filepath.Join(c.path, creationMark)); err == nil {
 		return nil
 	}
-	for _, entry := range entries {
-		if hidden(entry.Name()) {
-			continue
-		}
-		if c.external && !c.s.HasColumns && c.s.Query == nil {
-			return at(protocol.NewError("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", "the folder %s holds files but no Delta table, so that the columns of %s are not known", c.path, c.target.shown()).
-				WithHint("CONVERT TO DELTA parquet.`%s` makes a table of Parquet files", c.path), c.s.Name)
-		}
+	switch full, err := holdsFiles(c.path); {
+	case err != nil:
+		return protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be used", c.path).WithCause(err)
+	case full && c.external && !c.s.HasColumns && c.s.Query == nil && c.s.Clone == nil && c.s.Like == nil:
+		return at(protocol.NewError("DELTA_CREATE_EXTERNAL_TABLE_WITHOUT_TXN_LOG", "the folder %s holds files but no Delta table, so that the columns of %s are not known", c.path, c.target.shown()).
+			WithHint("CONVERT TO DELTA parquet.`%s` makes a table of Parquet files", c.path), c.s.Name)
+	case full:
 		return at(protocol.NewError("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "the folder %s of the new table %s is not empty and holds no Delta table", c.path, c.target.shown()), c.s.Name)
 	}
 	return nil
@@ -154,46 +151,92 @@ func (st *statement) unclaim(c *creation) {
 	os.Remove(c.path)
 }
 
-// reserveName writes the name of an external table that is to be made; free takes it back where the table was not made.
-func (st *statement) reserveName(c *creation) (free func(), err error) {
-	if !c.external || c.database == "" || c.s.Temporary {
-		return func() {}, nil
+// underName runs what makes, or changes, the table of a CREATE, and gives the table its name. The name of an external table is written
+// first, so that no table lies there without it, whenever the process dies.
+func (st *statement) underName(c *creation, make func() error) error {
+	catalog := st.session.engine.catalog
+	if c.s.Temporary || !c.external || c.database == "" || c.known {
+		if err := make(); err != nil {
+			return err
+		}
+		if c.s.Temporary {
+			st.session.keepTemporary(c.target)
+		}
+		return nil
 	}
-	free, err = st.session.engine.catalog.reserve(st.ctx, st.entry(c))
+	entry := &externalTable{Name: c.name, Database: c.database, Location: c.path, Created: st.now.UnixMilli()}
+	err := catalog.reserve(st.ctx, entry)
 	if errors.Is(err, store.ErrExists) {
-		err = errMadeMeanwhile
+		return at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the table or view %s exists already", c.target.shown()), c.s.Name)
 	}
-	return free, err
-}
-
-func (st *statement) entry(c *creation) *externalTable {
-	return &externalTable{Name: c.name, Database: c.database, Location: c.path, Created: st.now.UnixMilli()}
-}
-
-// confirmName gives a new temporary table its name in the session, and tells of an external one that has lost its name: while one
-// CREATE is at work another one of another location cannot know it from one that has died.
-func (st *statement) confirmName(c *creation) error {
-	if c.s.Temporary {
-		st.session.keepTemporary(c.target)
-		return nil
+	if err != nil {
+		return err
 	}
-	if !c.external || c.database == "" {
-		return nil
+	after := context.WithoutCancel(st.ctx)
+	if err := make(); err != nil {
+		if drop := catalog.dropExternal(after, c.database, c.name); drop != nil {
+			st.warn(warningLog, "%v", drop)
+		}
+		return err
 	}
-	if now, err := st.session.engine.catalog.externalEntry(st.ctx, c.database, c.name); err == nil && now != nil && now.Location != c.path {
-		return at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the name %s was given to another table meanwhile, and this one lies in %s without a name", c.target.shown(), c.path), c.s.Name)
+	if err := catalog.confirm(after, entry); err != nil {
+		st.warn(warningLog, "%v", err) // the name stands for the table all the same, as long as that is there
 	}
 	return nil
 }
 
-// register gives a table that was found at an external location its name in the catalog.
-func (st *statement) register(c *creation) error {
-	if !c.external || c.database == "" || c.known || c.s.Temporary {
+// lockCreation waits until no other statement changes the name, or the folder, of a table that is to be made.
+func (st *statement) lockCreation(s *parse.CreateTable) (unlock func(), err error) {
+	if s.Temporary {
+		return func() {}, nil
+	}
+	catalog := st.session.engine.catalog
+	var locks []nameLock
+	location := s.Location
+	if len(s.Name) == 2 && s.Name[1].Quoted && fileFormats[strings.ToLower(s.Name[0].Name)] {
+		location = &s.Name[1].Name
+	} else if locks, err = st.locksOfName(s.Name); err != nil {
+		return nil, err
+	}
+	if location != nil {
+		path, err := st.session.engine.fencedPath(*location)
+		if err != nil {
+			return nil, at(err, s.Name)
+		}
+		locks = append(locks, lockOfFolder(path))
+	}
+	return catalog.lock(st.ctx, locks...)
+}
+
+// locksOfName are those of who changes what a name stands for. A database that is not there has none, as nothing can be changed in it.
+func (st *statement) locksOfName(name parse.Name) ([]nameLock, error) {
+	database, plain, err := st.split(name)
+	if err != nil {
+		return nil, at(err, name)
+	}
+	return []nameLock{lockOfDatabase(database, true), lockOfName(database, plain)}, nil
+}
+
+// holdsFiles tells whether a folder has a file in it, however deep, beside hidden ones.
+func holdsFiles(folder string) (bool, error) {
+	found := false
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == folder:
+		case hidden(entry.Name()) && filepath.Dir(path) == folder:
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case !entry.IsDir():
+			found = true
+			return fs.SkipAll
+		}
 		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
 	}
-	err := st.session.engine.catalog.putExternal(st.ctx, st.entry(c), false)
-	if errors.Is(err, store.ErrExists) {
-		return at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the table %s was made by another session meanwhile", c.target.shown()), c.s.Name)
-	}
-	return err
+	return found, err
 }

@@ -1,7 +1,6 @@
 package sqlengine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -32,6 +31,11 @@ func (st *statement) createTable(s *parse.CreateTable) (*Result, error) {
 	if err := st.mayWrite("CREATE TABLE", s.Pos); err != nil {
 		return nil, err
 	}
+	unlock, err := st.lockCreation(s)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	if s.Clone != nil {
 		return st.createClone(s)
 	}
@@ -40,6 +44,8 @@ func (st *statement) createTable(s *parse.CreateTable) (*Result, error) {
 	case s.Using != "" && !strings.EqualFold(s.Using, "delta"):
 		return nil, place(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "tables are Delta tables; USING %s is not supported", s.Using).
 			WithHint("files of other formats are read by %s.`path`, and a view gives them a name", strings.ToLower(s.Using)))
+	case s.Like != nil && s.Mode != parse.Create:
+		return nil, place(protocol.NewError("PARSE_SYNTAX_ERROR", "CREATE TABLE LIKE makes a new table and replaces none"))
 	case len(s.Options) > 0:
 		return nil, place(protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "OPTIONS has no meaning for Delta tables").WithHint("table properties are set by TBLPROPERTIES"))
 	case s.Query != nil && s.HasColumns && st.session.Dialect() == expr.Spark:
@@ -66,18 +72,6 @@ func (st *statement) retryCreation(s *parse.CreateTable, once func(*parse.Create
 
 // errMadeMeanwhile ends a CREATE TABLE that finds a table where there was none when it looked.
 var errMadeMeanwhile = errors.New("another writer has made the table meanwhile")
-
-// madeMeanwhile tells whether the name stands for a table now and did not when it was looked up.
-func (st *statement) madeMeanwhile(c *creation) (bool, error) {
-	if c.known || !isMade(c.path) {
-		return false, nil
-	}
-	if !c.external || c.database == "" {
-		return !c.external, nil
-	}
-	there, err := st.session.engine.catalog.external(st.ctx, c.database, c.name)
-	return there != nil, err
-}
 
 // createOnce looks the name up and does what CREATE TABLE means by what it finds. A creation that loses to another one is a conflict
 // with its version 0.
@@ -141,32 +135,31 @@ func (st *statement) createNew(c *creation) (*Result, error) {
 		}
 		return &operation, nil
 	}
-	if meanwhile, err := st.madeMeanwhile(c); err != nil || meanwhile {
-		return nil, cmp.Or(err, errMadeMeanwhile)
-	}
-	if c.known || isMade(c.path) {
-		if _, err := st.changeTable(c.target, c.log, do); err != nil {
-			return nil, err
-		}
-		return result, st.register(c)
-	}
-	return result, st.createBy(c, do)
+	return result, st.put(c, do)
 }
 
-// createBy makes version 0 of a table and gives it its name. The name of an external table is reserved first, so that a table never
-// lies there without it.
-func (st *statement) createBy(c *creation, do work) (err error) {
+// put makes the table by the work, or changes the one that is there.
+func (st *statement) put(c *creation, do work) error {
+	switch made := isMade(c.path); {
+	case made && !c.known && !c.external:
+		return errMadeMeanwhile
+	case made || c.known:
+		return st.underName(c, func() error {
+			_, err := st.changeTable(c.target, c.log, do)
+			return err
+		})
+	}
 	if err := st.claim(c); err != nil {
 		return err
 	}
-	free, err := st.reserveName(c)
-	if err != nil {
-		return err
-	}
+	return st.underName(c, func() error { return st.makeTable(c, do) })
+}
+
+// makeTable makes version 0 of a table.
+func (st *statement) makeTable(c *creation, do work) (err error) {
 	defer func() {
 		if err != nil {
 			st.unclaim(c)
-			free()
 		}
 	}()
 	tx, err := txn.Create(st.ctx, c.log, st.transactionOptions())
@@ -189,7 +182,7 @@ func (st *statement) createBy(c *creation, do work) (err error) {
 	if err != nil {
 		return withTable(err, c.target)
 	}
-	return st.confirmName(c)
+	return nil
 }
 
 // creationMark is there while a new table's rows are written before its first commit. In a folder that has it and no commit, what
@@ -280,7 +273,11 @@ func (st *statement) createLike(c *creation) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{}, st.createBy(c, func(tx *txn.Transaction) (*txn.Operation, error) {
+	return &Result{}, st.put(c, func(tx *txn.Transaction) (*txn.Operation, error) {
+		if tx.Snapshot() != nil {
+			return nil, at(protocol.NewError("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "the folder %s holds a table already", c.path).
+				WithHint("CREATE TABLE ... LOCATION without LIKE takes the table as it is"), c.s.Name)
+		}
 		made, err := ddl.Like(state(source), ddl.CreateSpec{Table: c.target.shown(), Properties: properties, External: c.external}, st.env())
 		if err != nil {
 			return nil, err

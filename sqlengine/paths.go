@@ -100,7 +100,7 @@ func isMade(folder string) bool {
 // enclosingTable is the nearest folder above path that is a table, or "".
 func enclosingTable(path string) string {
 	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
-		if isTable(folder) {
+		if isMade(folder) {
 			return folder
 		}
 		if folder == filepath.Dir(folder) {

@@ -67,6 +67,11 @@ func (st *statement) createView(s *parse.CreateView) (*Result, error) {
 		if err := st.mayWrite("CREATE VIEW", s.Pos); err != nil {
 			return nil, err
 		}
+		unlock, err := st.lockNames(s.Name)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
 		if v.Database, err = st.session.engine.catalog.database(st.ctx, database); err != nil {
 			return nil, at(err, s.Name)
 		}
@@ -160,6 +165,11 @@ func (st *statement) dropView(s *parse.DropView) (*Result, error) {
 	if err := st.mayWrite("DROP VIEW", s.Pos); err != nil {
 		return nil, err
 	}
+	unlock, err := st.lockNames(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	catalog := st.session.engine.catalog
 	if database, err = catalog.database(st.ctx, database); err != nil {
 		if s.IfExists && bind.Missing(err) {

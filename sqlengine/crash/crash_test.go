@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"os/exec"
 	"slices"
 	"strings"
@@ -196,6 +197,10 @@ func stopped(t *testing.T, database string, statements []string, p *plan) {
 	case err := <-ended:
 		t.Errorf("the statement came to its end: %v; calls %q", err, p.calls)
 	case <-p.stopped:
+	}
+	// The locks of a process end with it. Those of a statement that never ends are worth nothing once their files are gone.
+	if err := os.RemoveAll(filepath.Join(catalog, "_deltasql", "locks")); err != nil {
+		t.Error(err)
 	}
 }
 
