@@ -75,8 +75,7 @@ func (c *catalog) lock(ctx context.Context, locks ...nameLock) (unlock func(), e
 
 // lockOne takes one lock. Its file goes with the last holder, so that a lock counts only if its file is still the one of that name.
 func (c *catalog) lockOne(ctx context.Context, l nameLock) (release func(), err error) {
-	sum := sha256.Sum256([]byte(l.key))
-	path := filepath.Join(c.root, lockFolder, hex.EncodeToString(sum[:16]))
+	path := c.lockFile(l)
 	for {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return nil, err
@@ -106,4 +105,9 @@ func (c *catalog) lockOne(ctx context.Context, l nameLock) (release func(), err 
 			file.Close()
 		}, nil
 	}
+}
+
+func (c *catalog) lockFile(l nameLock) string {
+	sum := sha256.Sum256([]byte(l.key))
+	return filepath.Join(c.root, lockFolder, hex.EncodeToString(sum[:16]))
 }

@@ -80,12 +80,12 @@ func TestReservedName(t *testing.T) {
 	}
 }
 
-// slowly runs a statement and, while it holds its names, what comes beside it.
-func slowly(t *testing.T, s *Session, sql string, beside func()) error {
+// slowly runs a statement and, while it holds a name, what comes beside it.
+func slowly(t *testing.T, s *Session, sql string, held nameLock, beside func()) error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { _, err := s.Execute(t.Context(), sql); done <- err }()
-	for len(heldLocks(t, s.engine)) == 0 {
+	for _, err := os.Stat(s.engine.catalog.lockFile(held)); err != nil; _, err = os.Stat(s.engine.catalog.lockFile(held)) {
 		select {
 		case err := <-done:
 			t.Fatalf("%s ended before anything came beside it: %v", sql, err)
@@ -140,7 +140,14 @@ func TestNamesUnderRace(t *testing.T) {
 				return sql
 			}
 			var second error
-			if err := slowly(t, s, named(test.first), func() { _, second = beside.Execute(t.Context(), named(test.second)) }); err != nil {
+			held := lockOfName("default", "t")
+			switch test.name {
+			case "drop of the database":
+				held = lockOfName("d", "t")
+			case "convert":
+				held = lockOfFolder(outside + "/x")
+			}
+			if err := slowly(t, s, named(test.first), held, func() { _, second = beside.Execute(t.Context(), named(test.second)) }); err != nil {
 				t.Fatal(err)
 			}
 			if (second != nil) != (test.fails != "") || second != nil && protocol.ClassOf(second) != test.fails {
