@@ -131,11 +131,16 @@ func (tx *Transaction) checkLog(ctx context.Context) error {
 	}
 	same, err := tx.table.Stands(ctx, tx.read)
 	if err == nil && !same {
-		name := tx.table.Name()
-		err = protocol.NewError("DELTA_METADATA_CHANGED", "version %d of the table %s, which the transaction has read, is not in its log any more: the table was dropped, made anew or cleaned up",
-			tx.read.Version(), name).WithTable(name).WithHint("run the statement again")
+		err = tx.Gone()
 	}
 	return err
+}
+
+// Gone is the error of a transaction whose log, or the table's whole folder, is not there any more.
+func (tx *Transaction) Gone() error {
+	name := tx.table.Name()
+	return protocol.NewError("DELTA_METADATA_CHANGED", "version %d of the table %s, which the transaction has read, is not in its log any more: the table was dropped, renamed, made anew or cleaned up",
+		tx.read.Version(), name).WithTable(name).WithHint("run the statement again")
 }
 
 // loop tries until the commit stands, is applied already, or cannot be.
@@ -201,6 +206,8 @@ func (tx *Transaction) attempt(ctx context.Context, c *contender, commit *log.Co
 		return true, nil
 	case outcome == store.Unknown, errors.Is(err, store.ErrExists):
 		return tx.resolve(ctx, c, commit, id, err)
+	case errors.Is(err, store.ErrNotFound) && tx.read != nil:
+		return false, tx.Gone() // since checkLog looked
 	}
 	return false, err
 }

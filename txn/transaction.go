@@ -1,8 +1,10 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -69,6 +71,7 @@ type Transaction struct {
 	mu     sync.Mutex
 	ended  bool
 	wrote  []string // names on the store
+	made   []string // folders, likewise
 	reads  reads
 	staged staged
 	config *protocol.TableConfig // as it will be; nil in Create before there is both a protocol and metadata
@@ -220,6 +223,13 @@ func (tx *Transaction) Wrote(names ...string) {
 	tx.wrote = append(tx.wrote, names...)
 }
 
+// MadeFolders names folders that were made for files of the transaction. Where it ends with nothing in them they are removed.
+func (tx *Transaction) MadeFolders(names ...string) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.made = append(tx.made, names...)
+}
+
 // Abort ends the transaction and deletes what was written for it. It does nothing once the transaction has ended.
 func (tx *Transaction) Abort(ctx context.Context) {
 	tx.mu.Lock()
@@ -240,7 +250,12 @@ func (tx *Transaction) deleteWrote(ctx context.Context, keep map[string]bool) {
 			_ = tx.table.Store().Delete(ctx, name)
 		}
 	}
-	tx.wrote = nil
+	// A folder with something in it is not deleted, by no store; below others come first.
+	slices.SortFunc(tx.made, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, name := range tx.made {
+		_ = tx.table.Store().Delete(ctx, name)
+	}
+	tx.wrote, tx.made = nil, nil
 }
 
 // deleteLimit bounds how long a failed statement waits for the store to delete its files.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deltasql/protocol"
+	"deltasql/txn/store"
 )
 
 // Upkeep is what AfterCommit needs besides the table: where its time and its random names come from, and what the session
@@ -27,6 +28,7 @@ type Upkeep struct {
 // the hint that leads to it, a compaction, and the clean-up of expired log files. The commit stands whatever happens here:
 // failures come back as warnings, each starting with an error class in brackets.
 func (t *Table) AfterCommit(ctx context.Context, version int64, o Upkeep) (warnings []string) {
+	ctx = store.RootStands(ctx)
 	warn := func(err error) bool {
 		if err != nil {
 			warnings = append(warnings, warning(t.explain(err)))

@@ -9,11 +9,15 @@ import (
 	"deltasql/txn/store"
 )
 
-// WriteCommit creates a version's commit file with the content that protocol.EncodeCommit gives. NotWritten with an error
+// WriteCommit creates a version's commit file with the content that protocol.EncodeCommit gives. Only that of version 0 makes the
+// table's folder; where the folder is gone, later ones give an error that wraps store.ErrNotFound. NotWritten with an error
 // that wraps store.ErrExists means that another writer was first. Unknown means that only the log can tell: read the
 // version back with ReadCommit and compare its txnId (C2).
 func (t *Table) WriteCommit(ctx context.Context, version int64, data []byte) (store.Outcome, error) {
 	name := logFolder + protocol.CommitName(version)
+	if version > 0 {
+		ctx = store.RootStands(ctx)
+	}
 	outcome, err := t.store.PutIfAbsent(ctx, name, data)
 	if err == nil || errors.Is(err, store.ErrExists) {
 		return outcome, err

@@ -18,6 +18,7 @@ import (
 	"deltasql/protocol"
 	"deltasql/txn"
 	"deltasql/txn/log"
+	"deltasql/txn/store"
 
 	"github.com/google/uuid"
 )
@@ -188,8 +189,18 @@ func CopyFiles(ctx context.Context, source *log.Snapshot, tx *txn.Transaction, d
 		come = append(come, add)
 	}
 	gone = slices.AppendSeq(there.other, maps.Values(there.files))
-	for _, j := range jobs {
-		tx.Wrote(j.to)
+	into, err := TableFolder(ctx, tx.Table())
+	if err != nil {
+		return nil, nil, 0, 0, err
+	}
+	names := make([]string, len(jobs))
+	for i := range jobs {
+		names[i] = jobs[i].to
+	}
+	noteFolders(tx, into, names)
+	tx.Wrote(names...)
+	if tx.Snapshot() != nil {
+		ctx = store.RootStands(ctx)
 	}
 	var total atomic.Int64
 	err = inParallel(ctx, len(jobs), func(i int) error {

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 
 	"deltasql/protocol"
-	"deltasql/txn/log"
+	"deltasql/txn"
 	"deltasql/txn/store"
 
 	"github.com/google/uuid"
@@ -99,12 +99,19 @@ type stagingFolder struct {
 	local string
 }
 
-func newStagingFolder(ctx context.Context, table *log.Table) (stagingFolder, error) {
+func newStagingFolder(ctx context.Context, tx *txn.Transaction) (stagingFolder, error) {
+	table := tx.Table()
 	name := "staging-" + uuid.NewString()
 	local, err := table.Store().Locate(ctx, name)
 	if err != nil {
 		return stagingFolder{}, protocol.NewError("UNSUPPORTED_FEATURE", "the table %s cannot be written where it is: only tables on a local file system can", table.Name()).
 			WithTable(table.Name()).WithCause(err)
+	}
+	if tx.Snapshot() != nil { // a table that was dropped meanwhile does not come back
+		if _, err := os.Stat(filepath.Dir(local)); errors.Is(err, fs.ErrNotExist) {
+			return stagingFolder{}, tx.Gone()
+		}
+		return stagingFolder{local}, nil
 	}
 	// A new table has no folder yet. It is synced with what is put into it.
 	if err := os.MkdirAll(filepath.Dir(local), 0o777); err != nil {
@@ -206,15 +213,16 @@ func (w *writer) place(ctx context.Context, files []placedFile) error {
 			changed[folder] = true
 		}
 	}
+	names := make([]string, len(files))
+	for i := range files {
+		names[i] = files[i].name
+	}
+	noteFolders(w.tx, root, names)
 	err := inParallel(ctx, len(files), func(i int) error {
 		if err := store.Sync(files[i].staged); err != nil {
 			return err
 		}
-		target := filepath.Join(root, filepath.FromSlash(files[i].name))
-		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
-			return err
-		}
-		return os.Rename(files[i].staged, target)
+		return move(files[i].staged, filepath.Join(root, filepath.FromSlash(files[i].name)), root)
 	})
 	if err != nil {
 		return w.placingFailed(err)
@@ -229,7 +237,38 @@ func (w *writer) place(ctx context.Context, files []placedFile) error {
 	return nil
 }
 
+// noteFolders tells the transaction which folders will be made for files.
+func noteFolders(tx *txn.Transaction, root string, names []string) {
+	seen := map[string]bool{".": true}
+	for _, name := range names {
+		for folder := path.Dir(name); !seen[folder]; folder = path.Dir(folder) {
+			seen[folder] = true
+			if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(folder))); errors.Is(err, fs.ErrNotExist) {
+				tx.MadeFolders(folder)
+			}
+		}
+	}
+}
+
+// move gives a file another name below the table's folder, which must be there. Another transaction that fails may remove a folder
+// that it had made and has not filled just before the file comes into it.
+func move(from, to, root string) (err error) {
+	const tries = 5
+	for range tries {
+		if err = store.MakeFolders(filepath.Dir(to), root); err != nil {
+			return err
+		}
+		if err = os.Rename(from, to); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return err
+}
+
 func (w *writer) placingFailed(err error) error {
+	if _, gone := os.Stat(filepath.Dir(w.staging.local)); errors.Is(gone, fs.ErrNotExist) && w.tx.Snapshot() != nil {
+		return w.tx.Gone()
+	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"deltasql/protocol"
 	"deltasql/txn"
+	"deltasql/txn/store"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/google/uuid"
@@ -109,7 +110,7 @@ func (w *vectorWriter) flush(ctx context.Context) error {
 	w.tx.Wrote(name)
 	content := w.content
 	w.content = nil
-	err = w.tx.Table().Store().PutFrom(ctx, name, func(to io.Writer) error {
+	err = w.tx.Table().Store().PutFrom(store.RootStands(ctx), name, func(to io.Writer) error {
 		_, err := to.Write(content)
 		return err
 	})

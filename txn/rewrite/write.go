@@ -165,7 +165,7 @@ func newWriter(ctx context.Context, in *duck.Instance, tx *txn.Transaction, rows
 	if w.target, err = targetFileBytes(w.config, o.TargetFileBytes); err != nil {
 		return nil, err
 	}
-	w.staging, err = newStagingFolder(ctx, tx.Table())
+	w.staging, err = newStagingFolder(ctx, tx)
 	return w, err
 }
 

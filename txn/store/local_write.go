@@ -169,12 +169,22 @@ func (l *Local) writeTemporary(ctx context.Context, name string, write func(io.W
 		return "", err
 	}
 	target := l.path(name)
-	if err := l.makeFolders(filepath.Dir(target)); err != nil {
-		return "", l.wrap("write", name, err)
+	last := ""
+	if ctx.Value(rootStands{}) != nil {
+		last = filepath.Clean(l.root)
 	}
 	temporary := filepath.Join(filepath.Dir(target),
 		fmt.Sprintf(".%s.%d.%d%s", filepath.Base(target), os.Getpid(), temporaryCount.Add(1), temporarySuffix))
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	var file *os.File
+	var err error
+	for range 5 { // an empty folder may be removed by whoever made it and has failed
+		if err = makeFolders(filepath.Dir(target), last); err != nil {
+			break
+		}
+		if file, err = os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
 	if err != nil {
 		return "", l.wrap("write", name, err)
 	}
@@ -194,8 +204,14 @@ func (l *Local) writeTemporary(ctx context.Context, name string, write func(io.W
 	return temporary, nil
 }
 
-// makeFolders creates the folder and its missing parents, each synced into its own parent (O2).
-func (l *Local) makeFolders(folder string) error {
+// MakeFolders creates a folder of the local file system and its missing parents below another, which must be there.
+func MakeFolders(folder, below string) error {
+	return makeFolders(filepath.Clean(folder), filepath.Clean(below))
+}
+
+// makeFolders creates the folder and its missing parents, each synced into its own parent (O2); last is a folder that is not made,
+// "" for none.
+func makeFolders(folder, last string) error {
 	if stat, err := os.Stat(folder); err == nil {
 		if !stat.IsDir() {
 			return fmt.Errorf("%s is not a folder", folder)
@@ -203,8 +219,11 @@ func (l *Local) makeFolders(folder string) error {
 		return nil
 	}
 	parent := filepath.Dir(folder)
+	if folder == last {
+		return &fs.PathError{Op: "mkdir", Path: folder, Err: fs.ErrNotExist}
+	}
 	if parent != folder {
-		if err := l.makeFolders(parent); err != nil {
+		if err := makeFolders(parent, last); err != nil {
 			return err
 		}
 	}

@@ -68,6 +68,15 @@ type Store interface {
 	Locate(ctx context.Context, name string) (string, error)
 }
 
+// rootStands is the key of what RootStands puts into a context.
+type rootStands struct{}
+
+// RootStands gives a context for writes to a store whose root is known to have been there. A root that was taken away meanwhile, with
+// what a table has, is not made anew for such a write, which is ErrNotFound then. Stores without folders have no root to miss.
+func RootStands(ctx context.Context) context.Context {
+	return context.WithValue(ctx, rootStands{}, true)
+}
+
 // checkName refuses names that could leave the root or that no store can hold.
 func checkName(name string) error {
 	if name == "" || !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0 {
