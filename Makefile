@@ -25,11 +25,11 @@ test-crash: ## every crash test, each in a process that is killed, and eight pro
 	DELTASQL_CRASH_TESTS=long $(GO) test -timeout 2h -v ./sqlengine/crash
 
 lint: ## gofmt and vet; the package map is a test (protocol/imports_test.go)
-	@test -z "$$(gofmt -l cmd ddl protocol scan sqlengine stats txn)" || { gofmt -l cmd ddl protocol scan sqlengine stats txn; exit 1; }
+	@test -z "$$(gofmt -l cmd ddl filetype protocol scan sqlengine stats txn)" || { gofmt -l cmd ddl filetype protocol scan sqlengine stats txn; exit 1; }
 	$(GO) vet ./...
 
 fmt: ## gofmt -w
-	gofmt -w cmd ddl protocol scan sqlengine stats txn
+	gofmt -w cmd ddl filetype protocol scan sqlengine stats txn
 
 corpus: build ## 237 tables of other engines, where ../shared lies beside the project
 	python3 $(SHARED)/corpus/check.py --deltasql ./deltasql
