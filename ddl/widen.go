@@ -133,6 +133,9 @@ func (a *alteration) retype(at *place, to protocol.DataType, charVarchar string)
 	if from.Kind == protocol.KindString && to.Kind == protocol.KindString && from.Collation != to.Collation {
 		return notAllowed("changing the collation of %s, which is %s", at.path, from.Collation)
 	}
+	if from.Kind == protocol.KindFile && to.Kind == protocol.KindFile && from.Parameter != to.Parameter {
+		return notAllowed("changing the storage mode of %s, which is %s, to %s", at.path, from, to)
+	}
 	if from.Equal(to) && declared == charVarchar {
 		return nil
 	}

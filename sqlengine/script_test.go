@@ -125,7 +125,7 @@ func typeLetter(kind protocol.Kind) byte {
 		return 'I'
 	case protocol.KindFloat, protocol.KindDouble, protocol.KindDecimal:
 		return 'R'
-	case protocol.KindString, protocol.KindBinary, protocol.KindVoid:
+	case protocol.KindString, protocol.KindBinary, protocol.KindVoid, protocol.KindFile:
 		return 'T'
 	case protocol.KindDate:
 		return 'D'

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deltasql/protocol"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
 )
@@ -21,6 +22,9 @@ func (e *env) WindowSpec(spec *parse.WindowSpec) (expr.WindowSpec, error) {
 		bound, err := expr.Bind(&inner, x)
 		if err != nil {
 			return out, err
+		}
+		if t := bound.Type(); t.Holds(protocol.KindFile) {
+			return out, expr.WithPart(fail("GROUP_EXPRESSION_TYPE_IS_NOT_ORDERABLE", x.At(), "PARTITION BY cannot use a value of type %s", t), t)
 		}
 		key, err := expr.CollationKey(bound, e.place.context)
 		if err != nil {

@@ -75,7 +75,11 @@ var aggregateFunctions = []*function{
 
 // aggArgs binds an aggregate's arguments.
 func (c *call) aggArgs() ([]Expr, error) {
-	return c.bound(c.in(c.argEnv()), c.node.Args)
+	args, err := c.bound(c.in(c.argEnv()), c.node.Args)
+	if err != nil {
+		return nil, err
+	}
+	return args, c.comparesFiles(args)
 }
 
 func (c *call) argEnv() Env {

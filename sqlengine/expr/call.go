@@ -403,6 +403,9 @@ func (c *call) finish(args []Expr) (Expr, error) {
 	if err := c.counted(len(args)); err != nil {
 		return nil, err
 	}
+	if err := c.comparesFiles(args); err != nil {
+		return nil, err
+	}
 	c.args = make([]Expr, len(args))
 	for i, a := range args {
 		var err error

@@ -20,6 +20,26 @@ var fileFunctions = []*function{
 // withNames lets a call name the function's arguments: file(uri => 'file:/a', size => 3).
 func (f *function) withNames(names ...string) *function { f.named = names; return f }
 
+// comparing are functions that compare their arguments, or what is in them, as wholes.
+var comparing = map[string]bool{
+	"approx_count_distinct": true, "collect_set": true, "mode": true, "histogram": true, "map": true, "map_from_arrays": true, "map_from_entries": true,
+	"array_contains": true, "array_distinct": true, "array_except": true, "array_intersect": true, "array_union": true, "array_position": true,
+	"array_remove": true, "arrays_overlap": true, "array_sort": true, "sort_array": true, "array_max": true, "array_min": true, "greatest": true, "least": true,
+}
+
+// comparesFiles refuses calls that would compare file values, which have no order and no equality.
+func (c *call) comparesFiles(args []Expr) error {
+	if !comparing[c.name] && (c.node == nil || !c.node.Distinct) {
+		return nil
+	}
+	for i, e := range args {
+		if t := e.Type(); t.Holds(protocol.KindFile) && (c.name != "map" || i%2 == 0) {
+			return WithPart(mismatch(c.at, "INVALID_ORDERING_TYPE", "%s compares its arguments, and values of type %s cannot be compared", c.name, t), t)
+		}
+	}
+	return nil
+}
+
 // padded are the call's arguments with NULL for those that are left out.
 func (c *call) padded() []Expr {
 	args := append([]Expr(nil), c.args...)
