@@ -30,6 +30,7 @@ var classes = map[Class]ClassInfo{
 	"DEFAULT_PLACEMENT_INVALID":                                     {"42608", 1064},
 	"DELTASQL_CANCELLED":                                            {"HY008", 1317},
 	"DELTASQL_CHECKSUM_MISMATCH":                                    {"XXKDS", 1105},
+	"DELTASQL_CLONE_NOT_READABLE":                                   {"55000", 1105},
 	"DELTASQL_COLUMN_SPECIFIED_TWICE":                               {"42701", 1110},
 	"DELTASQL_COMMIT_OUTCOME_UNKNOWN":                               {"58030", 1105},
 	"DELTASQL_DATA_TRUNCATED":                                       {"22018", 1265},

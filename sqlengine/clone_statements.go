@@ -82,7 +82,7 @@ func (st *statement) cloneOnce(s *parse.CreateTable) (*Result, error) {
 			}
 			tx.RaiseRowMark(mark)
 		}
-		if counts, err = st.cloneFiles(tx, source, clone.Shallow); err != nil {
+		if counts, err = st.cloneFiles(tx, c.path, source, clone.Shallow); err != nil {
 			return nil, err
 		}
 		var metrics []txn.Metric
@@ -154,12 +154,15 @@ func mayReplaceByClone(c *creation, now, source *log.Snapshot, clone *parse.Clon
 	return nil
 }
 
-// cloneFiles stages the source's files, and gives the numbers of the answer.
-func (st *statement) cloneFiles(tx *txn.Transaction, source *log.Snapshot, shallow bool) ([]int64, error) {
+// cloneFiles stages the source's files for a clone in a folder, and gives the numbers of the answer.
+func (st *statement) cloneFiles(tx *txn.Transaction, path string, source *log.Snapshot, shallow bool) ([]int64, error) {
 	counts := []int64{source.Files().SizeBytes(), int64(source.Files().Len()), 0, 0, 0, 0}
 	if shallow {
 		adds, err := rewrite.FilesOf(st.ctx, source)
 		if err != nil {
+			return nil, err
+		}
+		if err := st.enterClone(path, source, adds); err != nil {
 			return nil, err
 		}
 		return counts, rewrite.Exchange(tx, adds, nil)

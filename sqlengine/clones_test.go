@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"deltasql/protocol"
 )
@@ -194,4 +195,92 @@ func TestDeepCloneOfAnotherTable(t *testing.T) {
 	answered(t, s, "CREATE OR REPLACE TABLE d DEEP CLONE b")
 	want(t, s, "DROP TABLE c")
 	want(t, s, "SELECT id FROM d", "[1]")
+}
+
+// VACUUM of a table keeps what shallow clones of it refer to, also clones of clones and those outside of the catalog, as long as they are
+// there.
+func TestVacuumSparesClones(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	clock := time.Now()
+	engine := openEngine(t, Options{Catalog: root, Clock: func() time.Time { return clock }})
+	s := openSession(t, engine, SessionOptions{})
+	run := func(sql string) {
+		t.Helper()
+		if _, _, err := answer(s, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	left := func() int {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(root, "default", "s", "*.*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	const vacuum = "VACUUM s RETAIN 0 HOURS"
+	run("SET spark.databricks.delta.retentionDurationCheck.enabled = false")
+	run("CREATE TABLE s (id BIGINT) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+	run("INSERT INTO s SELECT id FROM range(10)")
+	run("DELETE FROM s WHERE id = 3")
+	run("CREATE TABLE sh SHALLOW CLONE s")
+	run("CREATE TABLE deeper SHALLOW CLONE sh LOCATION '" + outside + "/deeper'")
+	run("INSERT INTO sh VALUES (50)")
+	run("INSERT OVERWRITE s VALUES (7)")
+	run("DELETE FROM sh WHERE id = 4") // by a vector of the clone's own
+	clock = clock.Add(24 * time.Hour)
+	want(t, s, vacuum+" DRY RUN")
+	run(vacuum)
+	if left() != 3 {
+		t.Errorf("%d files are left, and three are needed", left())
+	}
+	want(t, s, "SELECT count(*), sum(id) FROM sh", "[9,88]")
+	want(t, s, "SELECT count(*), sum(id) FROM deeper", "[9,42]")
+
+	// The clone's older versions need them inside the clone's own retention.
+	run("TRUNCATE TABLE sh")
+	run("DROP TABLE deeper")
+	if err := os.RemoveAll(filepath.Join(outside, "deeper")); err != nil {
+		t.Fatal(err)
+	}
+	run(vacuum)
+	want(t, s, "SELECT count(*), sum(id) FROM sh VERSION AS OF 0", "[9,42]")
+
+	// A clone that cannot be read stops VACUUM, also the dry run.
+	commit := filepath.Join(root, "default", "sh", "_delta_log", "00000000000000000000.json")
+	whole, err := os.ReadFile(commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(commit, []byte("{\"add\":1}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	other := openSession(t, openEngine(t, Options{Catalog: root, Clock: func() time.Time { return clock }}), SessionOptions{})
+	if _, _, err := answer(other, "SET spark.databricks.delta.retentionDurationCheck.enabled = false"); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, other, vacuum, "DELTASQL_CLONE_NOT_READABLE")
+	refuse(t, other, vacuum+" DRY RUN", "DELTASQL_CLONE_NOT_READABLE")
+	if left() != 3 {
+		t.Errorf("%d files are left of three", left())
+	}
+	if err := os.WriteFile(commit, whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
+
+	// A clone that may be on its way is spared, one that is long gone is not.
+	run("DROP TABLE sh")
+	run(vacuum)
+	if left() != 3 {
+		t.Errorf("%d files are left of three that a clone may be about to refer to", left())
+	}
+	clock = clock.Add(8 * 24 * time.Hour)
+	run(vacuum)
+	if left() != 1 {
+		t.Errorf("%d files are left of the one that is needed", left())
+	}
+	want(t, s, "SELECT id FROM s", "[7]")
+	if entries, err := filepath.Glob(filepath.Join(root, "_deltasql", "clones", "*", "*.json")); err != nil || len(entries) > 1 { // the one of sh, as a source
+		t.Errorf("the entries %q of clones are left: %v", entries, err)
+	}
 }

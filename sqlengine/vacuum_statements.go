@@ -75,6 +75,9 @@ func (st *statement) vacuumTable(s *parse.Vacuum, t target, table *log.Table) (*
 	default:
 		garbage, err = rewrite.Unreferenced(st.ctx, snapshot, before)
 	}
+	if err == nil {
+		err = st.spareClones(table, garbage)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +94,9 @@ func (st *statement) vacuumTable(s *parse.Vacuum, t target, table *log.Table) (*
 	newest, err := table.Snapshot(st.ctx)
 	if err == nil && newest.Version() > snapshot.Version()+1 { // others have committed, too
 		err = garbage.Spare(st.ctx, newest, before)
+	}
+	if err == nil {
+		err = st.spareClones(table, garbage) // made since then
 	}
 	if err != nil {
 		return nil, err

@@ -111,25 +111,30 @@ func newNeeded(ctx context.Context, snapshot *log.Snapshot, beforeMillis int64) 
 	if real, err := filepath.EvalSymlinks(root); err == nil && real != root {
 		n.roots = append(n.roots, filepath.ToSlash(real))
 	}
+	return n, n.keepAll(ctx, snapshot, beforeMillis)
+}
+
+// keepAll keeps the files of a snapshot, and those that were removed from it since a time.
+func (n *needed) keepAll(ctx context.Context, snapshot *log.Snapshot, beforeMillis int64) error {
 	files := snapshot.Files()
 	for i := range files.Len() {
 		if err := n.keep(files.Path(i), files.DeletionVector(i)); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for remove, err := range snapshot.Tombstones(ctx) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		// A tombstone without a time is as old as can be.
 		if remove.DeletionTimestamp == nil || *remove.DeletionTimestamp < beforeMillis {
 			continue
 		}
 		if err := n.keep(remove.Path, remove.DeletionVector); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // TableFolder is the local folder of a table.
@@ -313,6 +318,25 @@ func (g *Garbage) Spare(ctx context.Context, newest *log.Snapshot, beforeMillis 
 		g.Files = slices.DeleteFunc(g.Files, func(f GarbageFile) bool { return n.has(f.Name) })
 	}
 	return err
+}
+
+// SpareReferred takes out of the garbage of a table what another table refers to by absolute paths: in the snapshot, and in what was
+// removed from it at a time, in milliseconds, or later.
+func (g *Garbage) SpareReferred(ctx context.Context, table *log.Table, other *log.Snapshot, beforeMillis int64) error {
+	root, err := TableFolder(ctx, table)
+	if err != nil {
+		return err
+	}
+	n := &needed{seed: maphash.MakeSeed(), names: map[uint64]bool{}, roots: []string{filepath.ToSlash(root)}, real: map[string]string{}}
+	if real, err := filepath.EvalSymlinks(root); err == nil && real != root {
+		n.roots = append(n.roots, filepath.ToSlash(real))
+	}
+	// A table that refers to its own files names them by relative paths; where it is this table they stay as well.
+	if err := n.keepAll(ctx, other, beforeMillis); err != nil {
+		return err
+	}
+	g.Files = slices.DeleteFunc(g.Files, func(f GarbageFile) bool { return n.has(f.Name) })
+	return nil
 }
 
 // Delete deletes garbage, several files at once, and gives how many are gone when it ends, however it ends. done is told how many are.
