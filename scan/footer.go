@@ -10,11 +10,12 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"deltasql/filetype"
 )
 
-// The schema of a Parquet file is the second field of its footer, a structure in Thrift's compact form. What follows finds
-// the schema's bytes without understanding them: files with the same bytes have the same columns. That costs a fiftieth of
-// asking DuckDB for them (docs/decisions/0010).
+// What follows finds the bytes of the schemas of Parquet files without understanding them: files with the same bytes have the same
+// columns. That costs a fiftieth of asking DuckDB for them (docs/decisions/0010).
 
 const (
 	// footerReaders is how many files at most are open at once, for stores that are slow to answer.
@@ -101,125 +102,10 @@ func readSchema(path string, buffer *[]byte) ([]byte, error) {
 	return schemaOf(footer)
 }
 
-// Types of Thrift's compact form.
-const (
-	thriftStop = iota
-	thriftTrue
-	thriftFalse
-	thriftByte
-	thriftI16
-	thriftI32
-	thriftI64
-	thriftDouble
-	thriftBinary
-	thriftList
-	thriftSet
-	thriftMap
-	thriftStruct
-)
-
-// schemaOf is the part of a footer that is the schema.
 func schemaOf(footer []byte) ([]byte, error) {
-	const nextField = 1 << 4 // the header of a field gives the difference to the last one's number
-	r := thriftReader{data: footer}
-	if r.byte() != nextField|thriftI32 { // the version
+	schema, ok := filetype.SchemaBytes(footer)
+	if !ok {
 		return nil, errNoSchema
 	}
-	r.varint()
-	if r.byte() != nextField|thriftList {
-		return nil, errNoSchema
-	}
-	from := r.at
-	r.skip(thriftList, 0)
-	if r.failed {
-		return nil, errNoSchema
-	}
-	return footer[from:r.at], nil
-}
-
-// thriftReader steps over values of Thrift's compact form.
-type thriftReader struct {
-	data   []byte
-	at     int
-	failed bool // the data ended too early, or are none
-}
-
-func (r *thriftReader) byte() byte {
-	if r.at >= len(r.data) {
-		r.failed = true
-		return 0
-	}
-	r.at++
-	return r.data[r.at-1]
-}
-
-func (r *thriftReader) varint() uint64 {
-	n, width := binary.Uvarint(r.data[r.at:])
-	if width <= 0 {
-		r.failed = true
-		return 0
-	}
-	r.at += width
-	return n
-}
-
-func (r *thriftReader) bytes(n uint64) {
-	if n > uint64(len(r.data)-r.at) {
-		r.failed = true
-		return
-	}
-	r.at += int(n)
-}
-
-// skip steps over a value of the type. Schemas nest a few levels deep at most.
-func (r *thriftReader) skip(kind byte, depth int) {
-	const maxDepth = 16
-	if r.failed || depth > maxDepth {
-		r.failed = true
-		return
-	}
-	switch kind {
-	case thriftTrue, thriftFalse: // the value is the type
-	case thriftByte:
-		r.byte()
-	case thriftI16, thriftI32, thriftI64:
-		r.varint()
-	case thriftDouble:
-		r.bytes(8)
-	case thriftBinary:
-		r.bytes(r.varint())
-	case thriftList, thriftSet:
-		r.skipList(depth)
-	case thriftStruct:
-		for !r.failed {
-			header := r.byte()
-			if header == thriftStop {
-				return
-			}
-			if header>>4 == 0 {
-				r.varint() // the field's number in full
-			}
-			r.skip(header&15, depth+1)
-		}
-	default:
-		r.failed = true // schemas have no maps
-	}
-}
-
-func (r *thriftReader) skipList(depth int) {
-	header := r.byte()
-	n, kind := uint64(header>>4), header&15
-	if n == 15 {
-		n = r.varint()
-	}
-	for range n {
-		if r.failed {
-			return
-		}
-		if kind == thriftTrue || kind == thriftFalse {
-			r.byte() // in lists a boolean is a byte
-			continue
-		}
-		r.skip(kind, depth+1)
-	}
+	return schema, nil
 }
