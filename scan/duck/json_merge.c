@@ -4,28 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The part of DuckDB's C API that the function calls. Handles are opaque pointers; the bindings' archive has the code.
-typedef void *handle;
-extern uint64_t duckdb_data_chunk_get_size(handle chunk);
-extern handle duckdb_data_chunk_get_vector(handle chunk, uint64_t column);
-extern void *duckdb_vector_get_data(handle vector);
-extern uint64_t *duckdb_vector_get_validity(handle vector);
-extern void duckdb_vector_ensure_validity_writable(handle vector);
-extern void duckdb_vector_assign_string_element_len(handle vector, uint64_t row, const char *bytes, uint64_t length);
-extern void duckdb_scalar_function_set_error(handle info, const char *message);
-
-// How DuckDB lays out text: a length, and behind it either up to 12 bytes or a prefix of four and a pointer.
-typedef union {
-	struct {
-		uint32_t length;
-		char bytes[12];
-	} near;
-	struct {
-		uint32_t length;
-		char prefix[4];
-		const char *bytes;
-	} far;
-} duckdb_text;
+#include "duckdb_api.h"
 
 // A stretch of a document: a value, or a key with its quotes.
 typedef struct {
@@ -234,11 +213,11 @@ static void delta_json_merge(handle info, handle input, handle output) {
 		int null = 0;
 		for (int k = 0; k < 2; k++) {
 			const duckdb_text *t = &texts[k][i];
-			if (valid[k] && !(valid[k][i >> 6] >> (i & 63) & 1)) {
+			if (is_null(valid[k], i)) {
 				null = 1;
 				continue;
 			}
-			const char *bytes = t->near.length <= sizeof t->near.bytes ? t->near.bytes : t->far.bytes;
+			const char *bytes = bytes_of(t);
 			sides[k] = value(bytes, bytes + t->near.length);
 			null = null || sides[k].from == sides[k].to;
 		}

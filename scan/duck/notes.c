@@ -4,27 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The part of DuckDB's C API that the function calls. Handles are opaque pointers; the bindings' archive has the code.
-typedef void *handle;
-extern uint64_t duckdb_data_chunk_get_size(handle chunk);
-extern handle duckdb_data_chunk_get_vector(handle chunk, uint64_t column);
-extern void *duckdb_vector_get_data(handle vector);
-extern uint64_t *duckdb_vector_get_validity(handle vector);
-extern void duckdb_vector_ensure_validity_writable(handle vector);
-
-// How DuckDB lays out a string: a length, and behind it either up to 12 bytes or a prefix of four and a pointer.
-#define INLINED 12
-typedef union {
-	struct {
-		uint32_t length;
-		char bytes[INLINED];
-	} near;
-	struct {
-		uint32_t length;
-		char prefix[4];
-		const char *bytes;
-	} far;
-} duckdb_text;
+#include "duckdb_api.h"
 
 // A note's text is cut to so many bytes.
 #define LONGEST 512
@@ -151,12 +131,12 @@ static void delta_note(handle info, handle input, handle output) {
 	pthread_mutex_lock(&lock);
 	collector *c = find(ids[0]);
 	for (uint64_t i = 0; c && i < n; i++) {
-		if (valid && !(valid[i >> 6] >> (i & 63) & 1)) {
+		if (is_null(valid, i)) {
 			keep(c, codes[i], "", 0);
 			continue;
 		}
 		const duckdb_text *t = &texts[i];
-		keep(c, codes[i], t->near.length <= INLINED ? t->near.bytes : t->far.bytes, t->near.length);
+		keep(c, codes[i], bytes_of(t), t->near.length);
 	}
 	pthread_mutex_unlock(&lock);
 	duckdb_vector_ensure_validity_writable(output);

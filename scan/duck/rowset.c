@@ -5,15 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The part of DuckDB's C API that the functions call. Handles are opaque pointers; the bindings' archive has the code.
-typedef void *handle;
-extern uint64_t duckdb_data_chunk_get_size(handle chunk);
-extern handle duckdb_data_chunk_get_vector(handle chunk, uint64_t column);
-extern void *duckdb_vector_get_data(handle vector);
-extern uint64_t *duckdb_vector_get_validity(handle vector);
-extern void duckdb_vector_ensure_validity_writable(handle vector);
-extern void duckdb_vector_assign_string_element_len(handle vector, uint64_t row, const char *bytes, uint64_t length);
-extern void duckdb_scalar_function_set_error(handle info, const char *message);
+#include "duckdb_api.h"
 
 typedef struct {
 	uint64_t *words; // bit r: row r is deleted; NULL: none is
