@@ -3,7 +3,6 @@ package bind
 import (
 	"context"
 
-	"deltasql/protocol"
 	"deltasql/sqlengine/expr"
 	"deltasql/sqlengine/parse"
 )
@@ -149,11 +148,6 @@ func (b *Builder) row(s Scope) *env {
 	return &env{b: b.b, place: b.p, scope: s.s.under(b.p.outer), clause: clauseRow}
 }
 
-// Field takes a member of a struct.
-func Field(e expr.Expr, name protocol.LogicalName) (expr.Expr, error) {
-	return fieldOf(e, parse.Ident{Name: string(name)})
-}
-
 // Finish prepares the scans of the statement's query: the columns it reads and the conditions that may skip files.
 func (b *Builder) Finish(q *expr.Query) {
 	prune(q)
@@ -185,9 +179,6 @@ func (s Scope) Relation(name parse.Name) (*expr.Relation, bool) {
 	return nil, false
 }
 
-// Nullable is the scope with every column nullable: the side of an outer join that may be missing.
-func (s Scope) Nullable() Scope { return Scope{s.s.nullable()} }
-
 // Select is the query of a block over FROM: its items where a condition holds, in an order, the first so many.
 func (b *Builder) Select(from expr.From, items []Item, where expr.Expr, order []parse.OrderItem, limit parse.Expr, s Scope) (*expr.Query, error) {
 	q := b.Block(from, items)
@@ -204,13 +195,6 @@ func (b *Builder) Select(from expr.From, items []Item, where expr.Expr, order []
 		q.OrderBy = append(q.OrderBy, by)
 	}
 	return q, b.b.limits(q, &parse.Query{Limit: limit}, b.p)
-}
-
-// Scans are the relations of one FROM.
-func Scans(from expr.From) []*expr.Relation {
-	var out []*expr.Relation
-	relationsOf(from, func(r *expr.Relation) { out = append(out, r) })
-	return out
 }
 
 // Items are the columns that * gives.

@@ -20,13 +20,6 @@ const (
 	inBoth = inSpark | inMySQL
 )
 
-func (c *Context) bit() dialects {
-	if c.Dialect == MySQL {
-		return inMySQL
-	}
-	return inSpark
-}
-
 // function is one record of the tables: names (the first is the canonical one), dialects, the types of its arguments, and
 // either templates with the result's type or a Go function that binds the call.
 type function struct {
@@ -67,11 +60,6 @@ type rule func(args []Expr) protocol.DataType
 
 func fixed(t protocol.DataType) rule {
 	return func([]Expr) protocol.DataType { return t }
-}
-
-// like is the type of argument i.
-func like(i int) rule {
-	return func(args []Expr) protocol.DataType { return args[i].Type() }
 }
 
 var (

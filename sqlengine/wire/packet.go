@@ -113,9 +113,6 @@ func (w *packetWriter) end() error {
 	return w.err
 }
 
-// rollback drops the packet being written.
-func (w *packetWriter) rollback() { w.out = w.out[:w.start] }
-
 func (w *packetWriter) header(at, length int) {
 	w.out[at], w.out[at+1], w.out[at+2], w.out[at+3] = byte(length), byte(length>>8), byte(length>>16), w.seq
 	w.seq++
