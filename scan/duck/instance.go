@@ -103,6 +103,8 @@ func Open(cfg Config) (*Instance, error) {
 //     (docs/decisions/0011).
 //   - cache_local_files off: the operating system caches them already, and DuckDB's own cache counts against the
 //     memory limit. No validation of what is cached: data files never change under a name.
+//   - async_threads 0: DuckDB 2.0 deadlocks when a COPY is interrupted while its threads of their own write (AsyncFileWriter's
+//     destructor waits for a write whose end waits for the destructor's lock). Reading and writing local files takes no longer without.
 //   - no extension is ever looked for on the network; the built-in ones (parquet, json, icu) are there already.
 //   - lock_configuration comes last: whatever text reaches DuckDB, these stay (see Config.Progress).
 func (in *Instance) settings() []string {
@@ -115,6 +117,7 @@ func (in *Instance) settings() []string {
 		"SET GLOBAL TimeZone = 'UTC'",
 		fmt.Sprintf("SET GLOBAL preserve_insertion_order = %t", in.cfg.KeepOrder),
 		"SET GLOBAL cache_local_files = false",
+		"SET GLOBAL async_threads = 0",
 		"SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'",
 		"SET GLOBAL autoinstall_known_extensions = false",
 		"SET GLOBAL autoload_known_extensions = false",
