@@ -75,10 +75,6 @@ var dropRows = func() map[string]*dropRow {
 	return m
 }()
 
-// ---- what is left ----
-
-// ---- CHECK constraints ----
-
 func refuseConstraints(s *DropState) error {
 	names := slices.Sorted(maps.Keys(s.Config.Constraints()))
 	if len(names) == 0 {
@@ -88,30 +84,12 @@ func refuseConstraints(s *DropState) error {
 		WithHint("drop them first: ALTER TABLE ... DROP CONSTRAINT")
 }
 
-// ---- column mapping ----
-
 func refuseNames(s *DropState) error {
 	if !mapsNow(s) {
 		return nil
 	}
 	return plainNames(s.Config.Schema)
 }
-
-// ---- deletion vectors ----
-
-// ---- V2 checkpoints ----
-
-// ---- type widening ----
-
-// ---- in-commit timestamps ----
-
-// ---- row tracking ----
-
-// ---- domains ----
-
-// ---- clustering ----
-
-// ---- variants, collations, Iceberg ----
 
 var coordinatorProperties = []string{"delta.coordinatedCommits.commitCoordinator-preview", "delta.coordinatedCommits.commitCoordinatorConf-preview", "delta.coordinatedCommits.tableConf-preview"}
 
@@ -129,10 +107,6 @@ func refuseGeo(s *DropState) error {
 	}
 	return protocol.NewError("DELTA_CANNOT_DROP_GEOSPATIAL_FEATURE", "the geospatial feature cannot be dropped: the columns %s need it", strings.Join(names, ", ")).WithHint("drop the columns first")
 }
-
-// ---- features that columns use ----
-
-// ---- traces in the history ----
 
 // HistoryTrace says that an action of an old version uses the feature, so that a reader without it could not read that
 // version. Protocol actions do not count: what they list nobody need have used.

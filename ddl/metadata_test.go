@@ -468,3 +468,29 @@ func TestLowestProtocol(t *testing.T) {
 		}
 	}
 }
+
+// A mark below an id of the schema, which would give the id a second time, does not pass the last look.
+func TestMarkIsBelowAnID(t *testing.T) {
+	c, err := Create(CreateSpec{Schema: columns(t, "a int, b struct<c:int>"), Properties: props{"delta.columnMapping.mode": "name"}}, testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(mark string) error {
+		m := *c.Metadata
+		m.Configuration = maps.Clone(m.Configuration)
+		m.Configuration[propMaxColumnID] = mark
+		if mark == "" {
+			delete(m.Configuration, propMaxColumnID)
+		}
+		config, err := protocol.NewTableConfig(*c.Protocol, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return checkMappedColumns(config)
+	}
+	if err := check("3"); err != nil {
+		t.Error(err)
+	}
+	wantClass(t, check("2"), "DELTA_COLUMN_MAPPING_MAX_COLUMN_ID_NOT_SET_CORRECTLY")
+	wantClass(t, check(""), "DELTA_COLUMN_MAPPING_MAX_COLUMN_ID_NOT_SET")
+}

@@ -70,10 +70,13 @@ func (st *statement) renameTable(name parse.Name, a *parse.RenameTable) (*Result
 		return nil, cancelled(st.ctx)
 	}
 	defer turn()
-	if err := store.RenameFolder(t.path, to.path); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil, at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the folder %s, where the table %s would lie, exists already", to.path, to.shown()), a.To)
-		}
+	err = store.RenameFolder(t.path, to.path)
+	switch {
+	case errors.Is(err, store.ErrOutcomeUnknown):
+		st.warn(warnIgnored, "table %s is renamed, but may have its old name after a crash of the machine: %v", to.shown(), err)
+	case errors.Is(err, fs.ErrExist):
+		return nil, at(protocol.NewError("TABLE_OR_VIEW_ALREADY_EXISTS", "the folder %s, where the table %s would lie, exists already", to.path, to.shown()), a.To)
+	case err != nil:
 		return nil, protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be moved to %s", t.path, to.path).WithCause(err)
 	}
 	catalog.forget(t.path)

@@ -214,6 +214,25 @@ func TestDroppedFoldersGo(t *testing.T) {
 	}
 	want(t, s, "DROP DATABASE d")
 	want(t, s, "SHOW DATABASES", `["default"]`)
+
+	// Nor does it lie there for ever, or stand in the way of a table of the name.
+	run(t, s, "CREATE TABLE t (id INT)", "INSERT INTO t VALUES (1)")
+	hidden := filepath.Join(root, "default", droppedPrefix+"1")
+	if err := os.Rename(filepath.Join(root, "default", "t"), hidden); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(hidden, protocol.LogFolder, protocol.CommitName(1))); err != nil {
+		t.Fatal(err)
+	}
+	s = openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	want(t, s, "SHOW TABLES")
+	refuse(t, s, "SELECT * FROM t", "DELTA_TABLE_NOT_FOUND")
+	run(t, s, "CREATE TABLE t (s STRING)", "INSERT INTO t VALUES ('x')")
+	want(t, s, "SELECT * FROM t", `["x"]`)
+	run(t, s, "DROP TABLE t")
+	if left, err := os.ReadDir(filepath.Join(root, "default")); err != nil || len(left) > 0 {
+		t.Errorf("left of dropped tables: %v, %v", left, err)
+	}
 }
 
 func TestLocationsOverlap(t *testing.T) {

@@ -1,6 +1,7 @@
 package sqlengine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"deltasql/protocol"
 	"deltasql/sqlengine/bind"
 	"deltasql/sqlengine/parse"
+	"deltasql/txn/store"
 )
 
 // dropTable removes tables: of an external one the catalog's entry, of any other its folder. A temporary table goes before one that it
@@ -105,13 +107,18 @@ func (st *statement) removeTable(database, name string) error {
 	}
 	defer turn()
 	hidden := filepath.Join(filepath.Dir(path), droppedPrefix+newID())
-	if err := os.Rename(path, hidden); err != nil {
+	err = store.RenameFolder(path, hidden)
+	switch {
+	case errors.Is(err, store.ErrOutcomeUnknown):
+		st.warn(warnIgnored, "table %s.%s is dropped, but may be back after a crash of the machine: %v", database, name, err)
+	case err != nil:
 		return protocol.NewError("DELTASQL_STORAGE", "the folder %s cannot be removed", path).WithCause(err)
 	}
 	catalog.forget(path)
 	if err := os.RemoveAll(hidden); err != nil {
 		st.warn(warnIgnored, "table %s.%s is dropped, but files of it stay in %s: %v", database, name, hidden, err)
 	}
+	removeDropped(filepath.Dir(path))
 	return nil
 }
 
