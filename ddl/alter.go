@@ -171,7 +171,9 @@ func (a *alteration) dependants(path Path) error {
 func (a *alteration) supports(feature string) bool { return a.old.Config.Supports(feature) }
 
 // mapped tells whether columns have names of their own in the files.
-func (a *alteration) mapped() bool { return a.old.Config.Mapping != protocol.MappingNone }
+func (a *alteration) mapped() bool {
+	return a.old.Config.Mapping != protocol.MappingNone && !a.unmapped
+}
 
 // property looks a property up as it will be; false where it is not stored.
 func (a *alteration) property(name string) (string, bool) {

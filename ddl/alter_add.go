@@ -22,7 +22,8 @@ type NewColumn struct {
 	Field protocol.Field
 	First bool
 	After string // a sibling; "" and not First: behind the others
-	// Backfill is for rows that are there to get the default too, in the same commit: the caller writes them anew.
+	// Backfill is for rows that are there to get the default or the generated value too, in the same commit: the caller writes them
+	// anew.
 	Backfill bool
 	// Refers are the columns that a generation expression refers to.
 	Refers []Path
@@ -123,7 +124,9 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 	var needsEmpty string
 	switch {
 	case generated:
-		needsEmpty = "a generated column"
+		if !c.Backfill {
+			needsEmpty = "a generated column"
+		}
 		a.metadata.Configuration[protocol.PropertyPrefixFeature+"generatedColumns"] = "supported"
 		a.deps.Generated[string(f.Name)] = c.Refers
 	case hasIdentity:
@@ -133,14 +136,18 @@ func (a *alteration) newField(path Path, c NewColumn, inside bool) (protocol.Fie
 		needsEmpty = "NOT NULL"
 	}
 	if needsEmpty != "" {
-		refusal := notAllowed("%s in ALTER TABLE ADD COLUMNS (column %s) of a table with rows, which would have NULL there", needsEmpty, path).
-			WithHint("add a nullable column, fill it by UPDATE, then ALTER COLUMN %s SET NOT NULL", path)
+		refusal := notAllowed("%s in ALTER TABLE ADD COLUMNS (column %s) of a table with rows, which would have NULL there", needsEmpty, path)
+		if generated || hasIdentity {
+			refusal.WithHint("write the table anew: CREATE OR REPLACE TABLE with the column, and INSERT the rows of the version before")
+		} else {
+			refusal.WithHint("add a nullable column, fill it by UPDATE, then ALTER COLUMN %s SET NOT NULL", path)
+		}
 		if a.old.NumFiles > 0 {
 			return f, refusal
 		}
 		a.checks = append(a.checks, Check{Kind: CheckNoRows, Refusal: refusal})
 	}
-	if c.Backfill && !hasDefault {
+	if c.Backfill && !hasDefault && !generated {
 		return f, protocol.NewError(protocol.ClassInternal, "the column %s is to be filled and has no default", path)
 	}
 	if hasDefault && a.old.NumFiles > 0 && !c.Backfill {

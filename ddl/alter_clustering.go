@@ -69,13 +69,18 @@ func (a *alteration) clusteringColumns() ([]Path, error) {
 	if err != nil {
 		return nil, err
 	}
+	return logicalPaths(&a.schema, a.old.Config.Mapping, physical), nil
+}
+
+// logicalPaths are the names that the schema has now for columns of physical names; what it does not have stays as it is.
+func logicalPaths(schema *protocol.DataType, mapping protocol.MappingMode, physical [][]protocol.PhysicalName) []Path {
 	paths := make([]Path, len(physical))
 	for i, names := range physical {
-		t := &a.schema
+		t := schema
 		for _, name := range names {
 			part := string(name)
 			if t != nil {
-				at := slices.IndexFunc(t.Fields, func(f protocol.Field) bool { return f.PhysicalName(a.old.Config.Mapping) == name })
+				at := slices.IndexFunc(t.Fields, func(f protocol.Field) bool { return f.PhysicalName(mapping) == name })
 				if at >= 0 {
 					part, t = string(t.Fields[at].Name), &t.Fields[at].Type
 				} else {
@@ -85,7 +90,31 @@ func (a *alteration) clusteringColumns() ([]Path, error) {
 			paths[i] = append(paths[i], part)
 		}
 	}
-	return paths, nil
+	return paths
+}
+
+// unmappedClustering is the clustering of a table whose columns are about to have their own names in the files: the domain knows them
+// by these from then on. false where there is nothing to change.
+func unmappedClustering(schema *protocol.DataType, now State) (protocol.DomainMetadata, bool, error) {
+	domain, ok := now.Domains[protocol.DomainClustering]
+	if !ok || domain.Removed {
+		return domain, false, nil
+	}
+	physical, err := protocol.ClusteringColumns(domain.Configuration)
+	if err != nil {
+		return domain, false, err
+	}
+	was := domain.Configuration
+	domain.Configuration = clusteringConfiguration(logicalPaths(schema, now.Config.Mapping, physical))
+	return domain, !sameClustering(was, domain.Configuration), nil
+}
+
+// clusteringConfiguration is the domain's text, by physical names.
+func clusteringConfiguration[P ~[]N, N ~string](columns []P) string {
+	if columns == nil {
+		columns = []P{}
+	}
+	return `{"clusteringColumns":` + string(jsonText(columns)) + `,"domainName":"` + protocol.DomainClustering + `"}`
 }
 
 // checkClustering makes the domain of a new clustering, and makes sure that files written from now on have statistics for
@@ -96,11 +125,15 @@ func (a *alteration) checkClustering(config *protocol.TableConfig) error {
 		if err != nil {
 			return err
 		}
+		a.domains = slices.DeleteFunc(a.domains, func(d protocol.DomainMetadata) bool { return d.Domain == domain.Domain }) // what unmap made
 		old, live := a.old.Domains[protocol.DomainClustering]
 		if !live || old.Removed || !sameClustering(old.Configuration, domain.Configuration) {
 			a.domains = append(a.domains, domain)
 		}
 		return nil
+	}
+	if a.unmapped {
+		return nil // the columns are the same ones, under the names that unmap has given them in the domain
 	}
 	columns, err := a.clusteringColumns()
 	if err != nil || len(columns) == 0 {
@@ -206,8 +239,7 @@ func clusteringDomain(config *protocol.TableConfig, columns []Path) (protocol.Do
 		}
 		paths = append(paths, path)
 	}
-	return protocol.DomainMetadata{Domain: protocol.DomainClustering,
-		Configuration: `{"clusteringColumns":` + string(jsonText(paths)) + `,"domainName":"` + protocol.DomainClustering + `"}`}, nil
+	return protocol.DomainMetadata{Domain: protocol.DomainClustering, Configuration: clusteringConfiguration(paths)}, nil
 }
 
 // bounded says that files keep the least and the greatest value of the type, in an order to cluster by.

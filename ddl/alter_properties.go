@@ -132,6 +132,15 @@ func (a *alteration) unmap() error {
 	if version := icebergVersion(a.metadata.Configuration); version > 0 {
 		return violation(version, "WRONG_REQUIRED_TABLE_PROPERTY", "the table property %s must be name; it is to be none", propMappingMode)
 	}
+	if a.clusterBy == nil {
+		domain, changed, err := unmappedClustering(&a.schema, a.old)
+		if err != nil {
+			return err
+		}
+		if changed {
+			a.domains = append(a.domains, domain)
+		}
+	}
 	stripMapping(&a.schema)
 	a.removeProperty(propMaxColumnID)
 	a.unmapped = true

@@ -243,3 +243,50 @@ func TestEnableRowTracking(t *testing.T) {
 		t.Errorf("an empty table with the feature needs nothing: %v %v", err, steps)
 	}
 }
+
+// TestUnmappingRenamesTheClustering: the domain knows columns by physical names, and when column mapping goes these are the logical ones,
+// whether a property takes it away or the drop of the feature.
+func TestUnmappingRenamesTheClustering(t *testing.T) {
+	c, err := Create(CreateSpec{Schema: columns(t, "a int, s struct<x:int>"), Properties: props{"delta.columnMapping.mode": "name"}, ClusterBy: [][]string{{"s", "x"}, {"a"}}}, testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := protocol.NewTableConfig(*c.Protocol, *c.Metadata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := State{Config: config, Domains: map[string]protocol.DomainMetadata{protocol.DomainClustering: c.Domains[0]}, NumFiles: 2}
+	const want = `{"clusteringColumns":[["s","y"],["a"]],"domainName":"delta.clustering"}`
+	check := func(what string, domains []protocol.DomainMetadata, err error) {
+		t.Helper()
+		if err != nil || len(domains) != 1 || domains[0].Configuration != want {
+			t.Errorf("%s: %v, %v", what, domains, err)
+		}
+	}
+	renamed, err := Alter(now, []Action{RenameColumn{Column: Path{"s", "x"}, To: "y"}}, Dependencies{}, testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now.Config, err = protocol.NewTableConfig(*c.Protocol, *renamed.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	made, err := Alter(now, []Action{SetProperties{Properties: props{"delta.columnMapping.mode": "none"}}}, Dependencies{}, testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("mode none", made.Domains, err)
+	plan, err := PlanDropFeature(DropState{State: now}, "columnMapping", DropOptions{}, testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err = plan.Steps[0].Change(now, testEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("drop", made.Domains, err)
+	// What the statement clusters by itself comes once.
+	made, err = Alter(now, []Action{SetProperties{Properties: props{"delta.columnMapping.mode": "none"}}, SetClustering{Columns: []Path{{"a"}}}}, Dependencies{}, testEnv())
+	if err != nil || len(made.Domains) != 1 || made.Domains[0].Configuration != `{"clusteringColumns":[["a"]],"domainName":"delta.clustering"}` {
+		t.Errorf("%v, %v", made, err)
+	}
+}

@@ -57,7 +57,7 @@ func Clone(old *State, source State, spec CreateSpec, env Env) (*Change, error) 
 	domain, clustered := source.Domains[protocol.DomainClustering]
 	clustered = clustered && !domain.Removed
 	if !clustered {
-		domain = protocol.DomainMetadata{Domain: protocol.DomainClustering, Configuration: `{"clusteringColumns":[],"domainName":"` + protocol.DomainClustering + `"}`}
+		domain = protocol.DomainMetadata{Domain: protocol.DomainClustering, Configuration: clusteringConfiguration[Path](nil)}
 	}
 	var before protocol.DomainMetadata
 	had := false

@@ -168,6 +168,15 @@ func (s Step) Change(now State, env Env) (*Change, error) {
 	if s.Kind == StepDowngrade || !sameMetadata(m, config.Metadata, after.Schema, config.Schema) {
 		change.Metadata = &m
 	}
+	if s.StripSchema == stripColumnMapping {
+		domain, changed, err := unmappedClustering(&config.Schema, now)
+		if err != nil {
+			return nil, err
+		}
+		if changed {
+			change.Domains = append(change.Domains, domain)
+		}
+	}
 	for _, name := range s.Tombstones {
 		if d, live := now.Domains[name]; live {
 			d.Removed = true

@@ -49,16 +49,14 @@ func Restore(now, then State) (*Change, error) {
 	if !p.Supports("clustering") {
 		return change, nil
 	}
-	columns := `[]`
+	var columns [][]protocol.PhysicalName
 	if domain, ok := then.Domains[protocol.DomainClustering]; ok && !domain.Removed {
-		paths, err := protocol.ClusteringColumns(domain.Configuration)
-		if err != nil {
+		var err error
+		if columns, err = protocol.ClusteringColumns(domain.Configuration); err != nil {
 			return nil, err
 		}
-		columns = string(jsonText(paths))
 	}
-	domain := protocol.DomainMetadata{Domain: protocol.DomainClustering,
-		Configuration: `{"clusteringColumns":` + columns + `,"domainName":"` + protocol.DomainClustering + `"}`}
+	domain := protocol.DomainMetadata{Domain: protocol.DomainClustering, Configuration: clusteringConfiguration(columns)}
 	if old, ok := now.Domains[protocol.DomainClustering]; !ok || old.Removed || !sameClustering(old.Configuration, domain.Configuration) {
 		change.Domains = append(change.Domains, domain)
 	}

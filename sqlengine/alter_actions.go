@@ -96,7 +96,7 @@ func (st *statement) addColumns(config *protocol.TableConfig, a *parse.AddColumn
 		if c.Generated != nil {
 			field.Metadata = field.Metadata.WithGeneration(c.Generated.Text)
 		}
-		column := ddl.NewColumn{Parent: columnPath(c.Path[:len(c.Path)-1]), Field: field, First: c.First, Backfill: c.Backfill}
+		column := ddl.NewColumn{Parent: columnPath(c.Path[:len(c.Path)-1]), Field: field, First: c.First, Backfill: st.fills(c)}
 		if c.After != nil {
 			column.After = c.After.Name
 		}

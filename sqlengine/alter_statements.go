@@ -62,7 +62,7 @@ func (st *statement) alterTable(s *parse.AlterTable) (*Result, error) {
 			actions = append(actions, list...)
 		}
 		return ddl.Alter(state(view), actions, deps, st.env())
-	}, backfilled(s.Actions)...)
+	}, st.backfilled(s.Actions)...)
 }
 
 // between is the definition of a table that some actions of a statement have changed.
@@ -81,13 +81,19 @@ func (st *statement) between(view *log.Snapshot, actions []ddl.Action, deps ddl.
 	return protocol.NewTableConfig(p, m)
 }
 
-// backfilled are the new columns whose default goes into the rows that are there: ADD COLUMN ... DEFAULT e BACKFILL.
-func backfilled(actions []parse.AlterAction) []string {
+// fills tells whether a new column gets its values in the rows that are there too: where the statement says so (DEFAULT e BACKFILL),
+// and where MySQL does it and nothing else could be stored, which is NOT NULL with a default and a generated column.
+func (st *statement) fills(c parse.ColumnDef) bool {
+	return c.Backfill || st.mysql() && len(c.Path) == 1 && (c.Generated != nil || c.NotNull && c.Default != nil)
+}
+
+// backfilled are the new columns whose values go into the rows that are there.
+func (st *statement) backfilled(actions []parse.AlterAction) []string {
 	var columns []string
 	for _, action := range actions {
 		if add, ok := action.(*parse.AddColumns); ok {
 			for _, c := range add.Columns {
-				if c.Backfill && len(c.Path) == 1 {
+				if st.fills(c) && len(c.Path) == 1 {
 					columns = append(columns, c.Path[0].Name)
 				}
 			}
@@ -96,8 +102,8 @@ func backfilled(actions []parse.AlterAction) []string {
 	return columns
 }
 
-// backfill gives the rows that are there the defaults of new columns, in the commit that adds them: an UPDATE of every row.
-// A column that was there before (IF NOT EXISTS) is left alone.
+// backfill gives the rows that are there the defaults and generated values of new columns, in the commit that adds them: an UPDATE of
+// every row. A column that was there before (IF NOT EXISTS) is left alone.
 func (st *statement) backfill(tx *txn.Transaction, t target, old *protocol.TableConfig, columns []string) error {
 	view, err := tx.View()
 	if err != nil || view.Files().Len() == 0 {

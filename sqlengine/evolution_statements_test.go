@@ -191,7 +191,7 @@ func (e *evolving) upgrade() {
 		set := fmt.Sprintf("'delta.minWriterVersion' = '%d'", writer)
 		least := e.config().Protocol.MinReaderVersion
 		if reader > 0 {
-			set, least = fmt.Sprintf("'delta.minReaderVersion' = '%d', ", reader)+set, max(reader, least)
+			set, least = fmt.Sprintf("'delta.minReaderVersion' = '%d', ", reader)+set, reader
 		}
 		var brings []string
 		for f, versions := range legacyVersions {
@@ -204,15 +204,19 @@ func (e *evolving) upgrade() {
 }
 
 func (e *evolving) alter() {
-	// added are the columns that came later.
+	// added are the columns that came later; s, o and k stay.
 	var added []string
 	for _, c := range e.columns {
 		if strings.HasPrefix(c, "x") {
 			added = append(added, c)
 		}
 	}
+	if len(added) == 0 && slices.Contains(e.columns, "n") {
+		added = []string{"n"}
+	}
 	if len(added) == 0 {
-		added = e.columns[1:2]
+		e.alterNested()
+		return
 	}
 	column := added[e.random.IntN(len(added))]
 	at := slices.Index(e.columns, column)

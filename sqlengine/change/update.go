@@ -257,7 +257,8 @@ func (b *binding) settingValue(s setting, scope bind.Scope) (expr.Expr, error) {
 		return nil, fail("DEFAULT_PLACEMENT_INVALID", s.pos, "`%s` is a member of a struct and has no default", s.shown())
 	}
 	f := b.schema.Fields[s.column]
-	if _, has := f.Metadata.CurrentDefault(); !has && !f.Nullable && b.mysql() {
+	_, has := f.Metadata.CurrentDefault()
+	if _, generated := b.generation(f); !has && !generated && !f.Nullable && b.mysql() {
 		return nil, b.withoutDefault(f)
 	}
 	return b.defaultOf(f)
