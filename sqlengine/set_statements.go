@@ -205,6 +205,9 @@ func (st *statement) constantOf(e parse.Expr, datesAsText bool) (userValue, erro
 	if err != nil {
 		return userValue{}, err
 	}
+	if datesAsText {
+		bound = expr.AllDigits(bound)
+	}
 	switch kind := bound.Type().Kind; {
 	case !datesAsText:
 	case kind >= protocol.KindDate && kind <= protocol.KindTimestampNTZ, kind == protocol.KindIntervalDayTime:

@@ -222,6 +222,9 @@ func (e *env) AggregateArgs() expr.Env {
 	return &n
 }
 
+// Grouped tells whether the block has GROUP BY.
+func (e *env) Grouped() bool { return e.block != nil && e.block.ast.GroupBy != nil }
+
 // Window accepts a window call where one may stand.
 func (e *env) Window(w *expr.Window, at parse.Pos) (expr.Expr, error) {
 	switch {

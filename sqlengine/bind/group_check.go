@@ -155,7 +155,7 @@ func (k *block) grouped(e expr.Expr, at parse.Pos) (expr.Expr, error) {
 	var fault error
 	checked := rewrite(e, func(x expr.Expr) expr.Expr {
 		for _, key := range k.keys {
-			if !same(key, x) {
+			if r, ok := x.(*expr.Raw); !same(key, x) && (!ok || r.Shown == nil || !same(key, r.Shown)) {
 				continue
 			}
 			if k.folded[key] {

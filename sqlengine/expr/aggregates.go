@@ -224,6 +224,18 @@ func (c *call) numericArg() (Expr, error) {
 	return e, nil
 }
 
+// keepsDigits tells whether MySQL aggregates all digits of its argument: it rounds what it gathers by groups or windows, and what must
+// differ, to those that are shown.
+func (c *call) keepsDigits() bool { return c.node.Over == nil && !c.node.Distinct && !c.env.Grouped() }
+
+// shownArg is a number that an aggregate gathers as it is shown.
+func shownArg(e Expr) Expr {
+	if r, ok := e.(*Raw); ok && r.Shown != nil {
+		return r.Shown
+	}
+	return e
+}
+
 func sum(c *call) (Expr, error) {
 	if c.ctx.Dialect == MySQL {
 		return c.mysqlSum()
@@ -308,7 +320,13 @@ func (c *call) decimalAvg(e Expr, t protocol.DataType) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rawNull(t, decimalQuotient(t, t.Scale, decimalOf(maxPrecision, e.Type().Scale), decimalOf(19, 0), false), total, n), nil
+	sum := decimalOf(maxPrecision, e.Type().Scale)
+	shown := rawNull(t, decimalQuotient(t, t.Scale, sum, decimalOf(19, 0), false), total, n)
+	if c.ctx.Dialect != MySQL {
+		return shown, nil
+	}
+	all := quotientType(sum, decimalOf(19, 0), t.Scale)
+	return showing(shown, rawNull(all, decimalQuotient(all, all.Scale, sum, decimalOf(19, 0), true), total, n)), nil
 }
 
 func extremum(name string) func(c *call) (Expr, error) {
@@ -322,6 +340,13 @@ func extremum(name string) func(c *call) (Expr, error) {
 		}
 		if !isOrderable(args[0].Type()) {
 			return nil, mismatch(c.at, "INVALID_ORDERING_TYPE", "%s takes values that can be compared, not %s", c.name, args[0].Type())
+		}
+		if isInexact(args[0]) && c.keepsDigits() {
+			all, err := c.aggregate(name, exactly(args[0]).Type(), exactly(args[0]))
+			if err != nil {
+				return nil, err
+			}
+			return rounded(args[0].Type(), all), nil
 		}
 		return c.aggregate(name, args[0].Type(), typedVoid(args[0]))
 	}

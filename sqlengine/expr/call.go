@@ -483,7 +483,7 @@ func (c *call) accept(e Expr, what string) (Expr, error) {
 		return e, nil
 	case "number":
 		if isNumeric(t) {
-			return e, nil
+			return exactly(e), nil
 		}
 		if t.Kind == protocol.KindVoid {
 			return fromVoid(e, tDouble), nil

@@ -20,6 +20,10 @@ func convert(e Expr, to protocol.DataType, ctx *Context, try bool) (Expr, error)
 	if from.Equal(to) {
 		return e, nil
 	}
+	if isNumeric(to) || to.Kind == protocol.KindBoolean {
+		e = exactly(e)
+		from = e.Type()
+	}
 	if l, ok := e.(*Literal); ok {
 		if l.Value.Null {
 			return Null(to), nil

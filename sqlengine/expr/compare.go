@@ -441,6 +441,10 @@ func (b *binder) bindCase(n *parse.Case) (Expr, error) {
 
 // caseOf makes a CASE whose results (one more than whens where there is an ELSE) are brought to one type.
 func (b *binder) caseOf(whens []When, results []Expr, at parse.Pos) (Expr, error) {
+	return throughout(results, func(results []Expr) (Expr, error) { return b.plainCase(whens, results, at) })
+}
+
+func (b *binder) plainCase(whens []When, results []Expr, at parse.Pos) (Expr, error) {
 	results, t, err := b.unified(results, at)
 	if err != nil {
 		return nil, err

@@ -70,8 +70,10 @@ func ifThen(c *call) (Expr, error) {
 	return c.caseOf([]When{{Condition: condition}}, results, c.at)
 }
 
-func coalesce(c *call) (Expr, error) {
-	list, t, err := c.unified(c.args, c.at)
+func coalesce(c *call) (Expr, error) { return throughout(c.args, c.firstOf) }
+
+func (c *call) firstOf(args []Expr) (Expr, error) {
+	list, t, err := c.unified(args, c.at)
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +93,16 @@ func nullIf(c *call) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := c.args[0].Type()
-	return &Case{Typed: Typed{t, true}, Whens: []When{{equal, Null(t)}}, Else: c.args[0]}, nil
+	return throughout(c.args[:1], func(args []Expr) (Expr, error) {
+		t := args[0].Type()
+		return &Case{Typed: Typed{t, true}, Whens: []When{{equal, Null(t)}}, Else: args[0]}, nil
+	})
 }
 
 // extreme is greatest and least: Spark leaves NULLs out, as DuckDB does; MySQL gives NULL if any operand is.
 func extreme(name string) func(c *call) (Expr, error) {
-	return func(c *call) (Expr, error) {
-		list, t, err := c.unified(c.args, c.at)
+	one := func(c *call, args []Expr) (Expr, error) {
+		list, t, err := c.unified(args, c.at)
 		if err != nil {
 			return nil, err
 		}
@@ -121,6 +125,9 @@ func extreme(name string) func(c *call) (Expr, error) {
 			condition = &Logic{Typed{tBoolean, false}, true, nulls}
 		}
 		return &Case{Typed: Typed{t, true}, Whens: []When{{condition, Null(t)}}, Else: rawOf(t, call, list...)}, nil
+	}
+	return func(c *call) (Expr, error) {
+		return throughout(c.args, func(args []Expr) (Expr, error) { return one(c, args) })
 	}
 }
 

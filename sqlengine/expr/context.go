@@ -58,6 +58,8 @@ type Env interface {
 	Aggregate(a *Aggregate, at parse.Pos) (Expr, error)
 	// AggregateArgs is the environment of an aggregate's arguments.
 	AggregateArgs() Env
+	// Grouped tells whether the block that the expression belongs to has GROUP BY.
+	Grouped() bool
 	// Window accepts a window call; Spec resolves its window.
 	Window(w *Window, at parse.Pos) (Expr, error)
 	// WindowSpec binds what stands in OVER, named windows included.

@@ -86,7 +86,10 @@ func abs(c *call) (Expr, error) {
 	if err != nil {
 		return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "abs takes a number or an interval, not %s", e.Type())
 	}
-	return rawOf(n.Type(), "abs({0})", n), nil
+	if isInexact(e) {
+		n = e
+	}
+	return throughout([]Expr{n}, func(list []Expr) (Expr, error) { return rawOf(list[0].Type(), "abs({0})", list[0]), nil })
 }
 
 // whole is ceil and floor: bigint of a double, decimal(p-s+1, 0) of a decimal.

@@ -10,6 +10,14 @@ func (c *call) mysqlSum() (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if shown := shownArg(e); shown != e && c.keepsDigits() {
+		all, err := c.sumOf(e, bounded(e.Type().Precision+22, e.Type().Scale))
+		if err != nil {
+			return nil, err
+		}
+		return rounded(bounded(shown.Type().Precision+22, shown.Type().Scale), all), nil
+	}
+	e = shownArg(e)
 	switch t := e.Type(); {
 	case isIntegral(t):
 		a, err := c.aggregate("sum", decimalOf(maxPrecision, 0), e)
@@ -25,7 +33,10 @@ func (c *call) mysqlSum() (Expr, error) {
 
 // mysqlAvg is decimal at scale s+4 over exact numbers.
 func (c *call) mysqlAvg(e Expr) (Expr, error) {
-	t := e.Type()
+	t := shownArg(e).Type()
+	if !c.keepsDigits() {
+		e = shownArg(e)
+	}
 	switch {
 	case isIntegral(t):
 		own := integerDecimal(t)

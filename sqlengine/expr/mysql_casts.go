@@ -100,8 +100,11 @@ func (c *casting) mysqlNumeric(from, to protocol.DataType, x string) (string, bo
 	if !isNumeric(from) && from.Kind != protocol.KindBoolean {
 		return "", false
 	}
-	if to.Kind == protocol.KindDecimal && from.Kind == protocol.KindDecimal && from.Precision-from.Scale <= to.Precision-to.Scale && from.Scale <= to.Scale {
-		return c.duck(x, to), true
+	if to.Kind == protocol.KindDecimal && from.Kind == protocol.KindDecimal {
+		room := to.Precision - to.Scale - (from.Precision - from.Scale)
+		if room > 0 || room == 0 && from.Scale <= to.Scale { // rounding may carry one digit further
+			return c.duck(x, to), true
+		}
 	}
 	if to.Kind == protocol.KindDecimal {
 		if own := integerDecimal(from).Precision; isIntegral(from) && own+to.Scale <= maxPrecision { // DuckDB compares an integer as a decimal of the bound's own digits
@@ -215,8 +218,7 @@ func (b *binder) mysqlCast(n *parse.Cast, e Expr) (Expr, error) {
 		}
 		return jsonText("to_json({0})", e), nil
 	}
-	out, err := b.mysqlConvert(e, n.Type.Type, at)
-	return out, err
+	return b.mysqlConvert(exactly(e), n.Type.Type, at)
 }
 
 // mysqlInteger is a value as CAST AS SIGNED takes it: text by its integer prefix, other numbers rounded.
@@ -232,7 +234,7 @@ func (b *binder) mysqlInteger(e Expr, at parse.Pos) (Expr, error) {
 		}
 		return b.mysqlConvert(e, tLong, at)
 	}
-	number, err := b.mysqlNumber(e, at)
+	number, err := b.mysqlNumber(exactly(e), at)
 	if err != nil {
 		return nil, err
 	}

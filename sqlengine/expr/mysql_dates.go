@@ -26,11 +26,19 @@ var mysqlDateFunctions = []*function{
 	custom("minute", inMySQL, "any", clockPart("minute", "my_micros({0}) // 60000000 % 60")),
 	custom("second", inMySQL, "any", clockPart("second", "my_micros({0}) // 1000000 % 60")),
 	custom("microsecond", inBoth, "any", clockPart("microsecond", "my_micros({0}) % 1000000")),
+	custom("year", inMySQL, "any", datePart("YEAR")),
+	custom("quarter", inMySQL, "any", datePart("QUARTER")),
+	custom("month", inMySQL, "any", datePart("MONTH")),
+	custom("day dayofmonth", inMySQL, "any", datePart("DAY")),
 	custom("dayname", inMySQL, "datetime", func(c *call) (Expr, error) {
 		return rawOf(tString, "dayname("+c.ctx.wallClock(c.args[0].Type(), "{0}")+")", c.args[0]), nil
 	}),
-	custom("monthname", inMySQL, "datetime", func(c *call) (Expr, error) {
-		return rawOf(tString, "monthname("+c.ctx.wallClock(c.args[0].Type(), "{0}")+")", c.args[0]), nil
+	custom("monthname", inMySQL, "any", func(c *call) (Expr, error) {
+		e, err := c.beside(tString, "monthname({0})", "my_zero_month(%s)")
+		if err != nil {
+			return nil, mismatch(c.at, "UNEXPECTED_INPUT_TYPE", "argument 1 of %s must be a date, not %s", c.name, c.args[0].Type())
+		}
+		return e, nil
 	}),
 	custom("week", inBoth, "datetime [bigint]", week(false)),
 	custom("yearweek", inBoth, "datetime [bigint]", week(true)),
@@ -351,9 +359,33 @@ func (c *call) mysqlExtract(field string, e Expr) (Expr, error) {
 		}
 		sql = strings.ReplaceAll(sql, "%d0", "date_part('day', {0})")
 	}
-	clock, err := c.mysqlConvert(e, tNTZ, c.at)
-	return castTo(tLong, sql, clock).(*Raw).nullable(), err
+	c.args = []Expr{e}
+	zero, parted := zeroParts[field]
+	clock, compound := dayClocks[field]
+	switch {
+	case compound: // a zero date's day counts none of its hours
+		time, err := c.mysqlConvert(e, tDayTime, c.at)
+		if err != nil || zeroDateOf(e) == "" {
+			break
+		}
+		day, err := c.mysqlConvert(e, tNTZ, c.at)
+		return rawNull(tLong, fmt.Sprintf("CAST(coalesce(%s %% 100 * %s + "+clock+", "+sql+") AS BIGINT)", zeroDateOf(e), dayUnits[field]), day, e, time), err
+	case parted:
+		out, err := c.beside(tLong, sql, zero)
+		return out, placed(err, c.at)
+	}
+	day, err := c.mysqlConvert(e, tNTZ, c.at)
+	return castTo(tLong, sql, day).(*Raw).nullable(), err
 }
+
+// dayClocks are the clocks of compound fields that begin with the day, over a TIME {2}, and dayUnits what a day counts in them.
+var (
+	dayClocks = map[string]string{
+		"DAY_HOUR": "my_micros({2}) // 3600000000", "DAY_MINUTE": "my_micros({2}) // 3600000000 * 100 + my_micros({2}) // 60000000 %% 60",
+		"DAY_SECOND": "my_micros({2}) // 3600000000 * 10000 + my_micros({2}) // 60000000 %% 60 * 100 + my_micros({2}) // 1000000 %% 60",
+	}
+	dayUnits = map[string]string{"DAY_HOUR": "100", "DAY_MINUTE": "10000", "DAY_SECOND": "1000000"}
+)
 
 var dateFormats = map[string]string{
 	"DATE/USA": "%m.%d.%Y", "DATE/JIS": "%Y-%m-%d", "DATE/ISO": "%Y-%m-%d", "DATE/EUR": "%d.%m.%Y", "DATE/INTERNAL": "%Y%m%d",

@@ -177,7 +177,12 @@ func (b *binder) mysqlUnary(n *parse.Unary, e Expr) (Expr, error) {
 	if isUnsigned(number.Type()) { // what is negative is not unsigned
 		number = rawOf(decimalOf(20, 0), "{0}", number)
 	}
-	return negate(number, n.At())
+	shown, err := negate(number, n.At())
+	if err != nil || !isInexact(number) {
+		return shown, err
+	}
+	all, err := negate(exactly(number), n.At())
+	return showing(shown, all), err
 }
 
 // mysqlArithmetic is + - * / % and DIV.
@@ -249,6 +254,9 @@ func (b *binder) mysqlUnsigned(op string, left, right Expr) Expr {
 
 func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr, error) {
 	lt, rt := decimalView(left), decimalView(right)
+	if isInexact(left) || isInexact(right) {
+		return b.mysqlInexact(op, mysqlDecimalType(op, lt, rt), left, right, at)
+	}
 	left, err := b.mysqlConvert(left, lt, at)
 	if err != nil {
 		return nil, err
@@ -256,12 +264,11 @@ func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr,
 	if right, err = b.mysqlConvert(right, rt, at); err != nil {
 		return nil, err
 	}
-	scale := max(lt.Scale, rt.Scale)
+	t := mysqlDecimalType(op, lt, rt)
 	switch op {
 	case "DIV":
 		return b.divided(tLong, decimalQuotient(tLong, 0, lt, rt, true), left, right), nil
 	case "%":
-		t := bounded(max(lt.Precision-lt.Scale, rt.Precision-rt.Scale)+scale, scale)
 		for _, e := range []*Expr{&left, &right} {
 			if *e, err = b.mysqlConvert(*e, t, at); err != nil {
 				return nil, err
@@ -272,16 +279,29 @@ func (b *binder) mysqlDecimals(op string, left, right Expr, at parse.Pos) (Expr,
 		if lt.Scale+rt.Scale > maxPrecision {
 			return nil, fail(at, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "the product of %s and %s needs more than %d digits", lt, rt, maxPrecision)
 		}
-		return b.naturalDecimal(op, bounded(lt.Precision+rt.Precision, lt.Scale+rt.Scale), left, right)
 	}
-	return b.naturalDecimal(op, bounded(max(lt.Precision-lt.Scale, rt.Precision-rt.Scale)+scale+1, scale), left, right)
+	return b.naturalDecimal(op, t, left, right)
+}
+
+// mysqlDecimalType is the type of arithmetic over two decimals, division aside.
+func mysqlDecimalType(op string, lt, rt protocol.DataType) protocol.DataType {
+	scale, whole := max(lt.Scale, rt.Scale), max(lt.Precision-lt.Scale, rt.Precision-rt.Scale)
+	switch op {
+	case "%":
+		return bounded(whole+scale, scale)
+	case "*":
+		return bounded(lt.Precision+rt.Precision, lt.Scale+rt.Scale)
+	}
+	return bounded(whole+scale+1, scale)
 }
 
 // nullable marks a fragment as one that may be NULL whatever its operands are.
 func (r *Raw) nullable() *Raw { r.Null = true; return r }
 
-// mysqlDivide is the exact quotient at the dividend's scale plus 4, NULL where the divisor is zero.
+// mysqlDivide is the quotient at the dividend's scale plus 4, NULL where the divisor is zero.
 func (b *binder) mysqlDivide(left, right Expr, at parse.Pos) (Expr, error) {
+	scale := min(decimalView(left).Scale+4, 30)
+	left, right = exactly(left), exactly(right)
 	lt, rt := decimalView(left), decimalView(right)
 	left, err := b.mysqlConvert(left, lt, at)
 	if err != nil {
@@ -290,9 +310,10 @@ func (b *binder) mysqlDivide(left, right Expr, at parse.Pos) (Expr, error) {
 	if right, err = b.mysqlConvert(right, rt, at); err != nil {
 		return nil, err
 	}
-	scale := min(lt.Scale+4, 30)
 	t := bounded(lt.Precision-lt.Scale+rt.Scale+scale, scale)
-	return b.divided(t, decimalQuotient(t, scale, lt, rt, false), left, right), nil
+	shown := b.divided(t, decimalQuotient(t, scale, lt, rt, false), left, right)
+	all := quotientType(lt, rt, scale)
+	return showing(shown, b.divided(all, decimalQuotient(all, all.Scale, lt, rt, true), left, right)), nil
 }
 
 // unsigned is a value as 64 unsigned bits, a DuckDB UBIGINT; the tree has no such type, so it only stands inside other nodes.

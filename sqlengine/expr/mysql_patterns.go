@@ -70,11 +70,16 @@ func (c *call) formattedByRow(clock, pattern Expr) (Expr, error) {
 }
 
 func mysqlDateFormat(c *call) (Expr, error) {
-	clock, err := c.mysqlConvert(c.args[0], tNTZ, c.at)
+	e := c.args[0]
+	clock, err := c.mysqlConvert(e, tNTZ, c.at)
 	if err != nil {
 		return nil, err
 	}
-	return c.mysqlFormatted(clock, c.args[1])
+	usual, err := c.mysqlFormatted(clock, c.args[1])
+	if text, ok := constantText(c.args[1]); ok && err == nil && e.Type().Kind == protocol.KindString && zeroDateOf(e) != "" {
+		return rawNull(tString, "coalesce("+zeroFormatted(text)+", {0})", usual, e), nil
+	}
+	return usual, err
 }
 
 // timeFormat formats a TIME; hours may pass 24.

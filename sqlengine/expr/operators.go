@@ -406,7 +406,8 @@ func guardedDecimal(t protocol.DataType, scale int, lt, rt protocol.DataType, le
 	return rawOf(t, guard(left, right, divideByZeroSQL, sql), left, right)
 }
 
-// decimalQuotient is the text of {0} / {1} at a scale, for operands of two decimal types; a NULL or zero divisor gives NULL.
+// decimalQuotient is the text of {0} / {1} at a scale, rounded half up or cut, for operands of two decimal types; a NULL or zero divisor
+// gives NULL.
 func decimalQuotient(t protocol.DataType, scale int, lt, rt protocol.DataType, truncate bool) string {
 	more := max(0, lt.Scale-scale-rt.Scale) // digits both sides need on top, so that the numerator is whole
 	up, down := scale+rt.Scale+more, rt.Scale+more
@@ -416,10 +417,10 @@ func decimalQuotient(t protocol.DataType, scale int, lt, rt protocol.DataType, t
 	}
 	numerator := scaledUp("{0}", lt, up, whole)
 	divisor := scaledUp("{1}", rt, down, whole)
-	if truncate {
-		return "CAST(" + numerator + " // nullif(" + divisor + ", 0) AS " + DuckType(t) + ")"
-	}
 	quotient := "decimal_quotient(" + numerator + ", nullif(" + divisor + ", 0))"
+	if truncate {
+		quotient = numerator + " // nullif(" + divisor + ", 0)"
+	}
 	if scale == 0 {
 		return "CAST(" + quotient + " AS " + DuckType(t) + ")"
 	}
@@ -437,13 +438,21 @@ func scaledUp(x string, t protocol.DataType, digits int, whole string) string {
 		return "CAST(" + x + " AS " + whole + ")"
 	}
 	precision := t.Precision
-	if whole == "HUGEINT" {
+	if whole == "HUGEINT" || t.Precision+digits > 18 { // DuckDB multiplies narrow decimals in 64 bits
 		precision = maxPrecision
 	}
 	if t.Scale == 0 {
 		return fmt.Sprintf("(CAST(%s AS %s) * 1%s)", x, whole, strings.Repeat("0", digits))
 	}
-	return fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST('1%s' AS DECIMAL(%d,0)) AS %s)", x, precision, t.Scale, strings.Repeat("0", digits), digits+1, whole)
+	behind := "" // what does not fit into a decimal's digits together with the scale is multiplied as a whole number
+	if t.Precision+digits > maxPrecision && digits > t.Scale {
+		behind, digits = " * CAST('1"+strings.Repeat("0", digits-t.Scale)+"' AS HUGEINT)", t.Scale
+	}
+	scaled := fmt.Sprintf("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST('1%s' AS DECIMAL(%d,0)) AS %s)", x, precision, t.Scale, strings.Repeat("0", digits), digits+1, whole)
+	if behind != "" {
+		return "(" + scaled + behind + ")"
+	}
+	return scaled
 }
 
 func (b *binder) bits(op string, left, right Expr, at parse.Pos) (Expr, error) {

@@ -114,6 +114,8 @@ type (
 		json     bool   // text that is a JSON document, so that a JSON function takes it as one
 		fraction *int   // of a time: digits of the fraction that are always shown; nil: those that its operands show
 		bare     string // of a part of a variant: SQL where a JSON null may as well be SQL's NULL
+		exact    Expr   // of a decimal that a division made: the same value with the digits that it does not show, nil for none
+		Shown    Expr   // of such a value: the one that shows fewer digits, nil for all others
 	}
 
 	// Lambda is a function argument; its Params are columns of its own Relation (Kind RelLambda), printed by name.
