@@ -167,6 +167,21 @@ func (a *alteration) dependants(path Path) error {
 	return a.keysOf(path)
 }
 
+// keepsGeneratedType refuses another type for a generated column, or for a part of one: it is that of the expression.
+func (a *alteration) keepsGeneratedType(path Path) error {
+	at := a.schema.Lookup(path[0])
+	if at < 0 {
+		return nil
+	}
+	f := a.schema.Fields[at]
+	text, generated := f.Metadata.GenerationExpression()
+	if !generated {
+		return nil
+	}
+	return protocol.NewError("DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH", "the type of the generated column %s is that of its expression (%s) and cannot be changed", f.Name, text).
+		WithHint("drop the column, and write the table anew with one whose expression has the type that is wanted")
+}
+
 // supports asks the protocol that is there.
 func (a *alteration) supports(feature string) bool { return a.old.Config.Supports(feature) }
 

@@ -49,6 +49,9 @@ func (s AddColumns) apply(a *alteration) error {
 				return err
 			}
 			c.Parent, parent = at.path, at.dataType()
+			if err := a.keepsGeneratedType(c.Parent); err != nil {
+				return err
+			}
 		}
 		path := append(slices.Clone(c.Parent), string(c.Field.Name))
 		if parent.Kind != protocol.KindStruct {

@@ -38,6 +38,11 @@ func (s DropColumns) apply(a *alteration) error {
 		return needsMapping("DELTA_UNSUPPORTED_DROP_COLUMN", "columns cannot be dropped from this table")
 	}
 	for _, path := range paths {
+		if len(path) > 1 {
+			if err := a.keepsGeneratedType(path); err != nil {
+				return err
+			}
+		}
 		if err := a.dropColumn(path); err != nil {
 			return err
 		}
@@ -198,6 +203,11 @@ func (a *alteration) rename(at *place, to string) error {
 	}
 	if !a.mapped() {
 		return needsMapping("DELTA_UNSUPPORTED_RENAME_COLUMN", "columns of this table cannot be renamed")
+	}
+	if len(at.path) > 1 {
+		if err := a.keepsGeneratedType(at.path); err != nil {
+			return err
+		}
 	}
 	a.namesDiverge()
 	a.followChecks(at.path, to)

@@ -54,6 +54,11 @@ func (s ReplaceColumns) apply(a *alteration) error {
 			return err
 		}
 	}
+	for _, path := range r.retyped {
+		if err := a.keepsGeneratedType(path); err != nil {
+			return err
+		}
+	}
 	a.statsColumns(func(listed Path) Path {
 		if _, err := find(&old, listed); err == nil && slices.ContainsFunc(r.dropped, listed.within) {
 			return nil

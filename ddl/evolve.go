@@ -65,6 +65,11 @@ func (e *evolving) fields(path Path, have *protocol.DataType, incoming protocol.
 		below := append(slices.Clone(path), string(in.Name))
 		at := have.Lookup(string(in.Name))
 		if at < 0 {
+			if len(path) > 0 {
+				if err := e.a.keepsGeneratedType(path); err != nil {
+					return err
+				}
+			}
 			have.Fields = append(have.Fields, newcomer(in))
 			seen[len(have.Fields)-1] = true
 			continue
@@ -149,7 +154,8 @@ func (e *evolving) merge(path Path, have *protocol.DataType, in protocol.DataTyp
 		return nil
 	}
 	_, identity := owner.Metadata.Identity()
-	if e.widen && !identity && MayWiden(*have, in) && (!e.iceberg || icebergFollows(*have, in)) {
+	computed := e.a.keepsGeneratedType(path) != nil // its values are what the expression gives, and of its type
+	if e.widen && !identity && !computed && MayWiden(*have, in) && (!e.iceberg || icebergFollows(*have, in)) {
 		if err := e.referred(path, *have, in); err != nil {
 			return err
 		}

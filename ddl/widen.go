@@ -181,6 +181,9 @@ func (a *alteration) retype(at *place, to protocol.DataType, charVarchar string)
 	if err := a.dependants(at.path); err != nil {
 		return err
 	}
+	if err := a.keepsGeneratedType(at.path); err != nil {
+		return err
+	}
 	*t = to
 	return recordChange(at.owner, from, to, at.below, a.recordedVersion())
 }

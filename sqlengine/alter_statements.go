@@ -183,26 +183,33 @@ func (st *statement) alter(t target, table *log.Table, make func(view *log.Snaps
 	}
 }
 
-// dependencies are the columns that a table's stored expressions refer to.
+// dependencies are the columns that a table's stored expressions refer to. One that cannot be understood, since another product wrote
+// it, counts as referring to every column: what it may need cannot be changed, and everything else can, so that it can be dropped.
 func (st *statement) dependencies(config *protocol.TableConfig) (ddl.Dependencies, error) {
 	deps := ddl.Dependencies{Constraints: map[string][]ddl.Path{}, Generated: map[string][]ddl.Path{}}
-	for name, text := range config.Constraints() {
-		stored, err := change.CheckExpression(st.ctx, name, parse.Text{Text: text}, config.Schema, st.changeOptions())
-		if err != nil {
-			return deps, protocol.NewError(protocol.ClassOf(err), "the CHECK constraint %s (%s) of the table cannot be understood", name, text).WithCause(err)
+	refers := func(stored *change.Stored, err error) ([]ddl.Path, error) {
+		switch {
+		case err == nil:
+			return paths(stored.References), nil
+		case st.ctx.Err() != nil:
+			return nil, cancelled(st.ctx)
 		}
-		deps.Constraints[name] = paths(stored.References)
+		return []ddl.Path{{}}, nil
+	}
+	var err error
+	for name, text := range config.Constraints() {
+		if deps.Constraints[name], err = refers(change.CheckExpression(st.ctx, name, parse.Text{Text: text}, config.Schema, st.changeOptions())); err != nil {
+			return deps, err
+		}
 	}
 	for _, field := range config.Schema.Fields {
 		text, ok := field.Metadata.GenerationExpression()
 		if !ok {
 			continue
 		}
-		stored, err := change.GeneratedExpression(st.ctx, field, parse.Text{Text: text}, config.Schema, st.changeOptions())
-		if err != nil {
-			return deps, protocol.NewError(protocol.ClassOf(err), "the generated column %s (%s) of the table cannot be understood", field.Name, text).WithCause(err)
+		if deps.Generated[string(field.Name)], err = refers(change.GeneratedExpression(st.ctx, field, parse.Text{Text: text}, config.Schema, st.changeOptions())); err != nil {
+			return deps, err
 		}
-		deps.Generated[string(field.Name)] = paths(stored.References)
 	}
 	return deps, nil
 }

@@ -262,3 +262,24 @@ func TestCheckpointsAreOfOneFile(t *testing.T) {
 		}
 	}
 }
+
+// TestExpressionsOfOthers: a CHECK that another product understands and this one does not keeps rows from being written and the columns
+// that it may need from being changed, and nothing else; it can be dropped.
+func TestExpressionsOfOthers(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	run(t, s, "CREATE TABLE t (id INT, s STRING) TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.enableDeletionVectors' = 'true')", "INSERT INTO t VALUES (1, 'a'), (2, 'b')", "ALTER TABLE t ADD CONSTRAINT c CHECK (id > 0)")
+	rawCommit(t, root, "t", 3, withConfiguration(t, configOf(t, s, root, "t"), map[string]string{"delta.constraints.c": "their_function(id) > 0"}))
+	want(t, s, "SELECT * FROM t ORDER BY id", `[1,"a"]`, `[2,"b"]`)
+	for _, sql := range []string{"INSERT INTO t VALUES (3, 'c')", "UPDATE t SET id = 4"} {
+		if _, _, err := answer(s, sql); err == nil || !strings.Contains(err.Error(), "their_function") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	for _, sql := range []string{"ALTER TABLE t DROP COLUMN s", "ALTER TABLE t RENAME COLUMN id TO x"} {
+		refuse(t, s, sql, "DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE")
+	}
+	run(t, s, "ALTER TABLE t ADD COLUMN x INT", "ALTER TABLE t SET TBLPROPERTIES ('mine' = '1')", "ALTER TABLE t ALTER COLUMN id COMMENT 'a number'", "ALTER TABLE t DROP FEATURE deletionVectors",
+		"ALTER TABLE t DROP CONSTRAINT c", "INSERT INTO t VALUES (3, 'c', 5)", "ALTER TABLE t DROP COLUMN s")
+	want(t, s, "SELECT * FROM t ORDER BY id", `[1,null]`, `[2,null]`, `[3,5]`)
+}

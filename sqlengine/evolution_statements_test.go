@@ -172,6 +172,7 @@ var upgrades = []struct {
 	{"'delta.feature.domainMetadata' = 'supported'", []string{"domainMetadata"}},
 	{"'delta.enableVariantShredding' = 'true'", []string{"variantShredding-preview"}},
 	{"'delta.dropFeatureTruncateHistory.retentionDuration' = 'interval 2 hours'", nil},
+	{"'delta.logRetentionDuration' = 'interval 1 day', 'delta.deletedFileRetentionDuration' = 'interval 1 day'", nil},
 	{"'user.key' = '1'", nil},
 	{"'delta.dataSkippingNumIndexedCols' = '2'", nil},
 }
@@ -182,6 +183,7 @@ func (e *evolving) upgrade() {
 		u := upgrades[n]
 		brings := slices.DeleteFunc(slices.Clone(u.brings), func(f string) bool { return f == "typeWidening" && e.features["typeWidening-preview"] })
 		e.try("upgrade", "ALTER TABLE t SET TBLPROPERTIES ("+u.set+")", brings...)
+		e.short = e.short || strings.Contains(u.set, "logRetentionDuration")
 	case n == len(upgrades):
 		key := []string{"delta.enableDeletionVectors", "delta.enableChangeDataFeed", "delta.enableTypeWidening", "delta.appendOnly", "user.key", "delta.feature.deletionVectors", "delta.minWriterVersion"}[e.random.IntN(7)]
 		e.try("upgrade", "ALTER TABLE t UNSET TBLPROPERTIES IF EXISTS ('"+key+"')")

@@ -38,6 +38,8 @@ type evolving struct {
 	script   []string
 	counts   map[string]int     // statements done, and refusals, by what they are
 	versions map[int64]string   // what was read of a version when it was the newest
+	times    map[int64]int64    // a moment behind the statement that made a version the newest and before the next, milliseconds
+	short    bool               // the log is kept for a day only
 	ids      map[string]rowMark // by k, while row tracking is on
 }
 
@@ -104,7 +106,7 @@ func TestEvolution(t *testing.T) {
 func newEvolving(t *testing.T, seed uint64) *evolving {
 	e := &evolving{t: t, random: rand.New(rand.NewPCG(seed, 7)), root: t.TempDir(), clock: &atomic.Int64{}, seen: map[string]bool{},
 		columns: []string{"k", "n", "s", "o"}, inner: []string{"a", "b"}, types: map[string]string{"k": "BIGINT", "n": "INT", "s": "STRING", "o": "STRUCT", "o.a": "SMALLINT", "o.b": "STRING"},
-		rows: map[int]map[string]string{}, features: map[string]bool{"appendOnly": true, "invariants": true}, counts: map[string]int{}, versions: map[int64]string{}}
+		rows: map[int]map[string]string{}, features: map[string]bool{"appendOnly": true, "invariants": true}, counts: map[string]int{}, versions: map[int64]string{}, times: map[int64]int64{}}
 	e.clock.Store(time.Now().UnixMilli())
 	e.open()
 	e.log = newPlainLog(e.folder())
@@ -142,7 +144,7 @@ func (e *evolving) must(sql string) {
 	}
 }
 
-// run runs a statement, and gives the files of the log that it has made the time of the clock.
+// run runs a statement, gives the files of the log that it has made the time of the clock, and lets a second pass.
 func (e *evolving) run(sql string) error {
 	_, _, err := answer(e.session, sql)
 	outcome := ""
@@ -150,7 +152,7 @@ func (e *evolving) run(sql string) error {
 		outcome = " -- " + string(protocol.ClassOf(err))
 	}
 	e.script = append(e.script, sql+outcome)
-	now := time.UnixMilli(e.clock.Add(1000))
+	now := time.UnixMilli(e.clock.Add(1000) - 1000)
 	files, globErr := filepath.Glob(filepath.Join(e.folder(), protocol.LogFolder, "*"))
 	if globErr != nil {
 		e.t.Fatal(globErr)
@@ -235,9 +237,49 @@ func (e *evolving) check(fresh bool) {
 	e.log.agrees(e.t, e.session)
 	e.compare(e.session)
 	e.checkRowIDs()
+	e.logIsWhole()
 	if fresh {
 		e.anew()
 		e.replay(check.Options{})
+	}
+}
+
+// logIsWhole makes sure that whoever knows nothing of checkpointProtection can begin: the commits that are left have no gap, and where the
+// first ones are gone there is a checkpoint of the first that is left.
+func (e *evolving) logIsWhole() {
+	e.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(e.folder(), protocol.LogFolder))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	var commits []int64
+	checkpoints := map[int64]bool{}
+	for _, entry := range entries {
+		var version int64
+		if n, _ := fmt.Sscanf(entry.Name(), "%020d.", &version); n == 0 {
+			continue
+		}
+		switch {
+		case strings.Contains(entry.Name(), ".checkpoint."):
+			checkpoints[version] = true
+		case strings.HasSuffix(entry.Name(), ".json"):
+			commits = append(commits, version)
+		}
+	}
+	slices.Sort(commits)
+	for i, version := range commits {
+		if version != commits[0]+int64(i) {
+			e.t.Errorf("the commits %v have a gap", commits)
+			break
+		}
+	}
+	if commits[0] > 0 && !checkpoints[commits[0]] {
+		e.t.Errorf("the log begins with version %d, and the checkpoints are %v", commits[0], checkpoints)
+	}
+	for version := range checkpoints {
+		if version < commits[0] {
+			e.t.Errorf("there is a checkpoint of %d, and the log begins with %d", version, commits[0])
+		}
 	}
 }
 
@@ -259,16 +301,23 @@ func (e *evolving) replay(options check.Options) {
 func (e *evolving) deep() {
 	e.replay(check.Options{Deep: true})
 	e.anew()
+	newest := e.version()
 	for _, version := range slices.Sorted(maps.Keys(e.versions)) {
-		columns, rows, err := answer(e.session, fmt.Sprintf("SELECT * FROM t VERSION AS OF %d ORDER BY k", version))
-		switch _, missing := os.Stat(filepath.Join(e.folder(), protocol.LogFolder, fmt.Sprintf("%020d.json", version))); {
-		case err != nil && missing != nil: // its log was cleaned up
-		case err != nil:
-			e.t.Errorf("version %d: %v", version, err)
-		default:
-			e.counts["version"]++
-			if got := columns + "\n" + strings.Join(rows, "\n"); got != e.versions[version] {
-				e.t.Errorf("version %d reads\n%s\nand was\n%s", version, got, e.versions[version])
+		_, missing := os.Stat(filepath.Join(e.folder(), protocol.LogFolder, fmt.Sprintf("%020d.json", version)))
+		for _, at := range []string{fmt.Sprintf("VERSION AS OF %d", version), fmt.Sprintf("TIMESTAMP AS OF timestamp_millis(%d)", e.times[version])} {
+			if version == newest && strings.HasPrefix(at, "TIMESTAMP") {
+				continue // no time behind the newest version is anybody's
+			}
+			columns, rows, err := answer(e.session, "SELECT * FROM t "+at+" ORDER BY k")
+			switch {
+			case err != nil && (missing != nil || e.short && protocol.ClassOf(err) == "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"):
+			case err != nil:
+				e.t.Errorf("version %d, %s: %v", version, at, err)
+			default:
+				e.counts["version"]++
+				if got := columns + "\n" + strings.Join(rows, "\n"); got != e.versions[version] {
+					e.t.Errorf("version %d, %s: reads\n%s\nand was\n%s", version, at, got, e.versions[version])
+				}
 			}
 		}
 	}
@@ -307,7 +356,11 @@ func (e *evolving) compare(session *Session) {
 		e.t.Errorf("rows\n%s\nwant\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
 	}
 	if session == e.session {
-		e.versions[e.version()] = columns + "\n" + strings.Join(rows, "\n")
+		version := e.version()
+		if e.versions[version] == "" {
+			e.times[version] = e.clock.Load() - 500
+		}
+		e.versions[version] = columns + "\n" + strings.Join(rows, "\n")
 	}
 }
 

@@ -101,13 +101,57 @@ func (b *binder) compare(op string, left, right Expr, at parse.Pos) (Expr, error
 			return nil, err
 		}
 	}
+	if beside, ok := besideNull(left, right); ok && strings.HasPrefix(op, "IS ") {
+		return negated(op == "IS DISTINCT FROM", &IsNull{Typed{tBoolean, false}, beside}), nil
+	}
 	if t.Kind == protocol.KindString && collation == "" && b.ctx.Dialect == MySQL && b.ctx.MySQLCompare {
 		collation = "utf8mb4_0900_ai_ci"
 	}
 	if collation != "" && t.Kind == protocol.KindString {
 		left, right = collated(left, collation), collated(right, collation)
 	}
+	if strings.HasPrefix(op, "IS ") && computed(left) != computed(right) {
+		return negated(op == "IS DISTINCT FROM", besideConstant(left, right)), nil
+	}
 	return &Compare{Typed{tBoolean, null}, op, left, right}, nil
+}
+
+// computed tells operands that may come to the constant NULL before a table is read from columns, which do not, and from literals, of
+// which is known whether they are NULL.
+func computed(e Expr) bool {
+	if _, ok := e.(*Literal); ok {
+		return false
+	}
+	columns := false
+	Walk(e, func(x Expr) bool {
+		_, is := x.(*Column)
+		columns = columns || is
+		return !columns
+	})
+	return !columns
+}
+
+// besideConstant is IS NOT DISTINCT FROM with an operand that is computed from no column. It is written out because of what besideNull
+// says; each row still computes each operand once where that matters, in the one branch that it takes.
+func besideConstant(left, right Expr) Expr {
+	if computed(left) {
+		left, right = right, left
+	}
+	equal := &Compare{Typed{tBoolean, true}, "=", left, right}
+	return &Case{Typed: Typed{tBoolean, false}, Whens: []When{{Condition: &IsNull{Typed{tBoolean, false}, left}, Result: &IsNull{Typed{tBoolean, false}, right}}},
+		Else: rawOf(tBoolean, "coalesce({0}, false)", equal)}
+}
+
+// besideNull is the operand that stands beside the constant NULL. A comparison with NULL that knows an answer is IS NULL; DuckDB fails on
+// it where it looks through a member of a struct whose stored type is another one.
+func besideNull(left, right Expr) (Expr, bool) {
+	switch {
+	case isNullLiteral(right):
+		return left, true
+	case isNullLiteral(left):
+		return right, true
+	}
+	return nil, false
 }
 
 func (b *binder) comparisonSide(e Expr, t protocol.DataType, at parse.Pos) (Expr, error) {
