@@ -98,7 +98,8 @@ type alteration struct {
 	constraints map[string]string // CHECKs, by lower-cased name
 	domains     []protocol.DomainMetadata
 	clusterBy   []Path // what CLUSTER BY asked for; nil where it was not
-	unmapped    bool   // column mapping goes, by a rewrite of all files in the same commit
+	// unmapped is the schema without column mapping where this goes, by a rewrite of all files in the same commit; else nil.
+	unmapped *protocol.DataType
 
 	entries  []entry
 	checks   []Check
@@ -187,7 +188,7 @@ func (a *alteration) supports(feature string) bool { return a.old.Config.Support
 
 // mapped tells whether columns have names of their own in the files.
 func (a *alteration) mapped() bool {
-	return a.old.Config.Mapping != protocol.MappingNone && !a.unmapped
+	return a.old.Config.Mapping != protocol.MappingNone && a.unmapped == nil
 }
 
 // property looks a property up as it will be; false where it is not stored.
@@ -213,7 +214,10 @@ func sameProperty(a, b string) bool {
 func (a *alteration) finish() (*Change, error) {
 	a.metadata.SchemaString = a.schema.JSON()
 	change := &Change{Checks: a.checks, Before: a.before, Warnings: a.warnings}
-	if a.unmapped {
+	if a.unmapped != nil {
+		if !sameColumns(a.unmapped, &a.schema, byName) {
+			return nil, a.unmapsAlone()
+		}
 		change.Rewrite = FilesAll
 	}
 	p, m, err := a.update()
@@ -255,7 +259,7 @@ var committedAnyway = map[string]bool{"CHANGE COLUMN": true, "UNSET TBLPROPERTIE
 // columns, properties and files come without in this very commit.
 func (a *alteration) update() (protocol.Protocol, protocol.Metadata, error) {
 	old := a.old
-	if a.unmapped {
+	if a.unmapped != nil {
 		plain := old.Config.Metadata
 		schema := copyType(old.Config.Schema)
 		stripMapping(&schema)
@@ -292,7 +296,7 @@ func sameMetadata(a, b protocol.Metadata, schemaA, schemaB protocol.DataType) bo
 
 // operation is what history says of all actions together; see Alter.
 func (a *alteration) operation(config *protocol.TableConfig) txn.Operation {
-	if a.unmapped {
+	if a.unmapped != nil {
 		return txn.Operation{Name: "REMOVE COLUMN MAPPING", NeverChangesData: true}
 	}
 	first, kinds, schema := a.entries[0], map[string]bool{}, false

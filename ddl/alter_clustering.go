@@ -132,7 +132,7 @@ func (a *alteration) checkClustering(config *protocol.TableConfig) error {
 		}
 		return nil
 	}
-	if a.unmapped {
+	if a.unmapped != nil {
 		return nil // the columns are the same ones, under the names that unmap has given them in the domain
 	}
 	columns, err := a.clusteringColumns()

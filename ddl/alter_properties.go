@@ -132,6 +132,9 @@ func (a *alteration) unmap() error {
 	if version := icebergVersion(a.metadata.Configuration); version > 0 {
 		return violation(version, "WRONG_REQUIRED_TABLE_PROPERTY", "the table property %s must be name; it is to be none", propMappingMode)
 	}
+	if !sameColumns(&a.old.Config.Schema, &a.schema, byID) {
+		return a.unmapsAlone()
+	}
 	if a.clusterBy == nil {
 		domain, changed, err := unmappedClustering(&a.schema, a.old)
 		if err != nil {
@@ -143,9 +146,40 @@ func (a *alteration) unmap() error {
 	}
 	stripMapping(&a.schema)
 	a.removeProperty(propMaxColumnID)
-	a.unmapped = true
+	a.unmapped = new(protocol.DataType)
+	*a.unmapped = copyType(a.schema)
 	return nil
 }
+
+// unmapsAlone refuses other changes of the columns beside the end of column mapping: the files are written anew column by column in the
+// order that they have, so that there must be the same ones, of the same types. New names are no matter, as long as they come first.
+func (a *alteration) unmapsAlone() error {
+	return notAllowed("adding, dropping, moving or retyping columns in the statement that sets %s to none", propMappingMode).WithHint("use a statement for each")
+}
+
+// sameColumns says that two schemas have the same fields in the same order, of the same types, all the way down.
+func sameColumns(x, y *protocol.DataType, same func(f, g *protocol.Field) bool) bool {
+	if x.Kind != y.Kind {
+		return false
+	}
+	switch x.Kind {
+	case protocol.KindStruct:
+		return slices.EqualFunc(x.Fields, y.Fields, func(f, g protocol.Field) bool { return same(&f, &g) && sameColumns(&f.Type, &g.Type, same) })
+	case protocol.KindArray:
+		return sameColumns(x.Element, y.Element, same)
+	case protocol.KindMap:
+		return sameColumns(x.Key, y.Key, same) && sameColumns(x.Value, y.Value, same)
+	}
+	return x.Equal(*y)
+}
+
+func byID(f, g *protocol.Field) bool {
+	x, known := f.ColumnID()
+	y, alsoKnown := g.ColumnID()
+	return known && alsoKnown && x == y
+}
+
+func byName(f, g *protocol.Field) bool { return f.Name == g.Name }
 
 // plainNames refuses names that only column mapping allows.
 func plainNames(schema protocol.DataType) error {
