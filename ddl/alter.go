@@ -100,6 +100,7 @@ type alteration struct {
 	clusterBy   []Path // what CLUSTER BY asked for; nil where it was not
 	// unmapped is the schema without column mapping where this goes, by a rewrite of all files in the same commit; else nil.
 	unmapped *protocol.DataType
+	lengths  declaredLengths // of strings inside other types that the statement changes
 
 	entries  []entry
 	checks   []Check
@@ -212,6 +213,7 @@ func sameProperty(a, b string) bool {
 
 // finish turns what the actions made into a Change: protocol, ids and names of columns come from UpdateMetadata.
 func (a *alteration) finish() (*Change, error) {
+	a.followLengths()
 	a.metadata.SchemaString = a.schema.JSON()
 	change := &Change{Checks: a.checks, Before: a.before, Warnings: a.warnings}
 	if a.unmapped != nil {

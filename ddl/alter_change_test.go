@@ -246,8 +246,54 @@ func TestCharVarchar(t *testing.T) {
 		_, err := Alter(s, []Action{c}, Dependencies{}, freshEnv())
 		wantClass(t, err, "NOT_SUPPORTED_CHANGE_COLUMN")
 	}
-	_, err = Alter(s, []Action{change("l.element", "")}, Dependencies{}, freshEnv())
-	wantClass(t, err, "DELTA_OPERATION_NOT_ALLOWED")
+	_, err = Alter(s, []Action{change("l.element", "varchar(2)")}, Dependencies{}, freshEnv())
+	wantClass(t, err, "NOT_SUPPORTED_CHANGE_COLUMN")
+	s = must(t, s, Dependencies{}, change("l.element", "varchar(4)"))
+	if got, _ := s.Config.Schema.Fields[2].Metadata.CharVarchar(); got != "array<varchar(4)>" {
+		t.Error(s.Config.Schema.JSON())
+	}
+	s = must(t, s, Dependencies{}, change("l.element", ""))
+	if len(s.Config.Schema.Fields[2].Metadata) > 0 {
+		t.Error(s.Config.Schema.JSON())
+	}
+}
+
+// TestLengthsFollow: the one text that has the lengths of all strings inside a column follows what becomes of these.
+func TestLengthsFollow(t *testing.T) {
+	declared := func(name, text string) func(*protocol.DataType) {
+		return meta(name, func(m protocol.FieldMetadata) protocol.FieldMetadata { return m.WithCharVarchar(text) })
+	}
+	for _, mode := range []string{"name", "none"} {
+		s := created(t, CreateSpec{Schema: columns(t, "l array<struct<e:int,c:string,d:string>>,s struct<a:int,v:string>", declared("l", "array<struct<e:int,c:char(3),d:string>>"), declared("s", "struct<a:int,v:varchar(2)>")),
+			Properties: props{"delta.columnMapping.mode": mode, "delta.enableTypeWidening": "true"}})
+		text := func(i int) string { got, _ := s.Config.Schema.Fields[i].Metadata.CharVarchar(); return got }
+		field := func(name, text string) protocol.Field {
+			f := protocol.Field{Name: protocol.LogicalName(name), Type: *typeOf(t, "string"), Nullable: true}
+			if text != "" {
+				f.Metadata = f.Metadata.WithCharVarchar(text)
+			}
+			return f
+		}
+		want := func(l, inS string) {
+			t.Helper()
+			if text(0) != l || text(1) != inS {
+				t.Errorf("%s: %q and %q, want %q and %q", mode, text(0), text(1), l, inS)
+			}
+		}
+		s = must(t, s, Dependencies{}, AddColumns{Columns: []NewColumn{{Parent: path("l.element"), Field: field("f", "varchar(9)"), First: true}, {Parent: path("s"), Field: field("g", "")}}})
+		want("array<struct<f:varchar(9),e:int,c:char(3),d:string>>", "struct<a:int,v:varchar(2),g:string>")
+		s = must(t, s, Dependencies{}, ChangeColumn{Column: path("l.element.e"), Type: typeOf(t, "bigint")}, ChangeColumn{Column: path("s.v"), First: true}, ChangeColumn{Column: path("s.v"), Type: typeOf(t, "string"), CharVarchar: "varchar(4)"})
+		want("array<struct<f:varchar(9),e:bigint,c:char(3),d:string>>", "struct<v:varchar(4),a:int,g:string>")
+		if mode == "none" {
+			continue
+		}
+		s = must(t, s, Dependencies{}, RenameColumn{Column: path("l.element.c"), To: "x"}, RenameColumn{Column: path("l.element.d"), To: "c"}, RenameColumn{Column: path("l.element.x"), To: "d"}, DropColumns{Columns: []Path{path("l.element.f")}})
+		want("array<struct<e:bigint,d:char(3),c:string>>", "struct<v:varchar(4),a:int,g:string>")
+		s = must(t, s, Dependencies{}, RenameColumn{Column: path("s.v"), To: "w"}, SetProperties{Properties: props{"delta.columnMapping.mode": "none"}})
+		want("array<struct<e:bigint,d:char(3),c:string>>", "struct<w:varchar(4),a:int,g:string>")
+		s = must(t, s, Dependencies{}, ChangeColumn{Column: path("s.w"), Type: typeOf(t, "string")})
+		want("array<struct<e:bigint,d:char(3),c:string>>", "")
+	}
 }
 
 func TestSyncIdentity(t *testing.T) {

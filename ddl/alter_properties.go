@@ -144,6 +144,7 @@ func (a *alteration) unmap() error {
 			a.domains = append(a.domains, domain)
 		}
 	}
+	a.followLengths() // while columns have ids to follow
 	stripMapping(&a.schema)
 	a.removeProperty(propMaxColumnID)
 	a.unmapped = new(protocol.DataType)

@@ -32,6 +32,7 @@ func EvolveSchema(old State, incoming protocol.DataType, e Evolution, env Env) (
 	if err := ev.fields(nil, &a.schema, incoming); err != nil {
 		return nil, err
 	}
+	a.followLengths()
 	a.metadata.SchemaString = a.schema.JSON()
 	p, m, err := a.update()
 	if err != nil {

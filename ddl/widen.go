@@ -118,17 +118,11 @@ func (a *alteration) retype(at *place, to protocol.DataType, charVarchar string)
 	t := at.dataType()
 	from := *t
 	declared := ""
-	if f := at.field(); f != nil {
-		declared, _ = f.Metadata.CharVarchar()
+	if from.Kind == protocol.KindString {
+		declared = a.declaredAt(at)
 	}
 	if err := checkCollations(protocol.DataType{Kind: protocol.KindStruct, Fields: []protocol.Field{{Name: protocol.LogicalName(at.path.String()), Type: to}}}); err != nil {
 		return err
-	}
-	if at.field() == nil && to.Kind == protocol.KindString {
-		// The lengths of strings inside a collection stand, as one text, with the field that holds the collection.
-		if text, _ := at.owner.Metadata.CharVarchar(); text != "" || charVarchar != "" {
-			return notAllowed("changing the length of the strings at %s", at.path)
-		}
 	}
 	if from.Kind == protocol.KindString && to.Kind == protocol.KindString && from.Collation != to.Collation {
 		return notAllowed("changing the collation of %s, which is %s", at.path, from.Collation)
@@ -150,7 +144,7 @@ func (a *alteration) retype(at *place, to protocol.DataType, charVarchar string)
 		}
 		*t = copyType(to)
 		stripMapping(t)
-		setCharVarchar(at.field(), charVarchar)
+		a.declare(at, charVarchar)
 		return nil
 	}
 	switch to.Kind {
@@ -165,7 +159,7 @@ func (a *alteration) retype(at *place, to protocol.DataType, charVarchar string)
 		if !lengthGrows(declared, charVarchar) {
 			return unsupported()
 		}
-		setCharVarchar(at.field(), charVarchar)
+		a.declare(at, charVarchar)
 		return nil
 	}
 	if !castsUp(from, to) {

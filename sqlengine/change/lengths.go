@@ -192,7 +192,7 @@ func (r *limitReader) skip() string {
 	return strings.TrimSpace(word)
 }
 
-// name reads a member's name, in back quotes where it needs them.
+// name reads a member's name, in back quotes where it needs them; one that the member had before, where a writer left the text behind.
 func (r *limitReader) name(name string) {
 	r.text = strings.TrimLeft(r.text, " ")
 	for _, form := range []string{name, "`" + strings.ReplaceAll(name, "`", "``") + "`"} {
@@ -200,6 +200,9 @@ func (r *limitReader) name(name string) {
 			r.text = rest
 			return
 		}
+	}
+	if at := strings.IndexAny(r.text, ":,<>"); at > 0 && r.text[at] == ':' {
+		r.text = r.text[at:]
 	}
 }
 

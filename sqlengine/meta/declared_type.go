@@ -45,7 +45,7 @@ func (r *lengthReader) expect(word string) {
 	r.text = rest[len(word):]
 }
 
-// member passes over a member's name and the colon.
+// member passes over a member's name and the colon; a name that it had before, where a writer left the text behind.
 func (r *lengthReader) member(name string) {
 	if r == nil || r.failed {
 		return
@@ -56,6 +56,10 @@ func (r *lengthReader) member(name string) {
 			r.text = rest[1:]
 			return
 		}
+	}
+	if at := strings.IndexAny(r.text, ":,<>"); at > 0 && r.text[at] == ':' {
+		r.text = r.text[at+1:]
+		return
 	}
 	r.failed = true
 }
