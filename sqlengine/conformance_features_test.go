@@ -283,3 +283,22 @@ func TestExpressionsOfOthers(t *testing.T) {
 		"ALTER TABLE t DROP CONSTRAINT c", "INSERT INTO t VALUES (3, 'c', 5)", "ALTER TABLE t DROP COLUMN s")
 	want(t, s, "SELECT * FROM t ORDER BY id", `[1,null]`, `[2,null]`, `[3,5]`)
 }
+
+// TestClonesAreNotTheCatalogs is statement 30: what is made of a catalog-managed table is managed by no catalog, and can be written.
+func TestClonesAreNotTheCatalogs(t *testing.T) {
+	root := t.TempDir()
+	s := openSession(t, openEngine(t, Options{Catalog: root}), SessionOptions{})
+	run(t, s, "CREATE TABLE t (id INT) TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true', 'delta.feature.vacuumProtocolCheck' = 'supported')", "INSERT INTO t VALUES (1)")
+	rawCommit(t, root, "t", 2, `{"commitInfo":{"inCommitTimestamp":99999999999999,"timestamp":1,"operation":"UPGRADE PROTOCOL"}}`,
+		`{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["catalogManaged","vacuumProtocolCheck"],"writerFeatures":["appendOnly","catalogManaged","inCommitTimestamp","invariants","vacuumProtocolCheck"]}}`,
+		withConfiguration(t, configOf(t, s, root, "t"), map[string]string{"io.unitycatalog.tableId": "theirs"}))
+	refuse(t, s, "INSERT INTO t VALUES (2)", "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED")
+	for name, how := range map[string]string{"u": "SHALLOW CLONE t", "v": "DEEP CLONE t"} {
+		run(t, s, "CREATE TABLE "+name+" "+how, "INSERT INTO "+name+" VALUES (2)")
+		want(t, s, "SELECT * FROM "+name+" ORDER BY id", `[1]`, `[2]`)
+		config := configOf(t, s, root, name)
+		if _, theirs := config.Properties()["io.unitycatalog.tableId"]; config.Supports("catalogManaged") || theirs {
+			t.Errorf("%s: %+v, %v", name, config.Protocol, config.Properties())
+		}
+	}
+}
