@@ -1,6 +1,8 @@
 package sqlengine
 
 import (
+	"strings"
+
 	"deltasql/ddl"
 	"deltasql/protocol"
 	"deltasql/sqlengine/change"
@@ -155,6 +157,24 @@ func (st *statement) checkAction(schema protocol.DataType, check parse.Check) (d
 	return ddl.AddConstraint{Name: name, Expression: stored.Text, Refers: paths(stored.References)}, nil
 }
 
+// saysAgain tells that a definition says of a column what it is already: AUTO_INCREMENT of an identity column, or its expression of a
+// generated one.
+func saysAgain(config *protocol.TableConfig, column parse.Name, d *parse.ColumnDef) bool {
+	at := config.Schema.Lookup(column[0].Name)
+	if len(column) > 1 || at < 0 {
+		return false
+	}
+	text, generated := config.Schema.Fields[at].Metadata.GenerationExpression()
+	_, identity := config.Schema.Fields[at].Metadata.Identity()
+	switch {
+	case d.Identity != nil:
+		return identity && d.Identity.AutoIncrement
+	case d.Generated != nil:
+		return generated && strings.TrimSpace(d.Generated.Text) == strings.TrimSpace(text)
+	}
+	return false
+}
+
 // changeColumn is ALTER, CHANGE and MODIFY COLUMN. MySQL's forms give the whole definition: what they leave out goes.
 func (st *statement) changeColumn(config *protocol.TableConfig, a *parse.ChangeColumn) (ddl.Action, error) {
 	c := ddl.ChangeColumn{
@@ -176,7 +196,11 @@ func (st *statement) changeColumn(config *protocol.TableConfig, a *parse.ChangeC
 		if d.After != nil {
 			c.After = d.After.Name
 		}
-		if d.Generated != nil || d.Identity != nil {
+		same := saysAgain(config, a.Column, d)
+		if same && d.Identity != nil {
+			c.DropNotNull = false // AUTO_INCREMENT does not say that there may be NULL
+		}
+		if !same && (d.Generated != nil || d.Identity != nil) {
 			return nil, protocol.NewError("DELTASQL_UNSUPPORTED_STATEMENT", "a column becomes a generated or an identity column only when it is made").At(a.Pos.Line, a.Pos.Column)
 		}
 		if checks := append(impliedChecks(*d), d.Checks...); len(checks) > 0 {

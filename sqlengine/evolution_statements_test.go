@@ -3,9 +3,13 @@ package sqlengine
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"deltasql/protocol"
 )
 
 // The random statements of TestEvolution, with what each makes of the model.
@@ -18,13 +22,33 @@ func (e *evolving) step() {
 		e.upgrade()
 	case n < 75:
 		e.alter()
-	case n < 95:
+	case n < 93:
 		e.dropFeature()
+	case n < 96:
+		e.restore()
 	default:
 		hours := 1 + e.random.IntN(48)
 		e.clock.Add(int64(hours) * 3_600_000)
 		e.script = append(e.script, fmt.Sprintf("-- %d hours pass", hours))
 		e.open()
+	}
+}
+
+// restore goes back to a version whose log is there; what is supported stays so.
+func (e *evolving) restore() {
+	versions := slices.DeleteFunc(slices.Sorted(maps.Keys(e.models)), func(version int64) bool {
+		_, err := os.Stat(filepath.Join(e.folder(), protocol.LogFolder, protocol.CommitName(version)))
+		return err != nil || e.short
+	})
+	if len(versions) == 0 {
+		return
+	}
+	version := versions[e.random.IntN(len(versions))]
+	if e.try("restore", fmt.Sprintf("RESTORE TABLE t TO VERSION AS OF %d", version)) {
+		features := e.features
+		e.evolved = e.models[version].copy()
+		maps.Copy(e.features, features)
+		e.ids = nil // rows that come back bring their ids
 	}
 }
 

@@ -29,11 +29,7 @@ type evolving struct {
 	seen    map[string]bool
 	log     *plainLog
 
-	columns  []string                  // in the table's order; k comes first, and g, where it is there, last
-	types    map[string]string         // of each column, and of the fields of the struct o by o.name
-	inner    []string                  // the fields of o, in order
-	rows     map[int]map[string]string // by k, values as JSON, the fields of o by o.name; what is missing is NULL
-	features map[string]bool
+	evolved
 	names    int
 	script   []string
 	counts   map[string]int     // statements done, and refusals, by what they are
@@ -41,6 +37,24 @@ type evolving struct {
 	times    map[int64]int64    // a moment behind the statement that made a version the newest and before the next, milliseconds
 	short    bool               // the log is kept for a day only
 	ids      map[string]rowMark // by k, while row tracking is on
+	models   map[int64]evolved  // what the versions are
+}
+
+// evolved is what a version of the table is.
+type evolved struct {
+	columns  []string                  // in the table's order; k comes first, and g, where it is there, last
+	types    map[string]string         // of each column, and of the fields of the struct o by o.name
+	inner    []string                  // the fields of o, in order
+	rows     map[int]map[string]string // by k, values as JSON, the fields of o by o.name; what is missing is NULL
+	features map[string]bool
+}
+
+func (e evolved) copy() evolved {
+	rows := map[int]map[string]string{}
+	for k, row := range e.rows {
+		rows[k] = maps.Clone(row)
+	}
+	return evolved{slices.Clone(e.columns), maps.Clone(e.types), slices.Clone(e.inner), rows, maps.Clone(e.features)}
 }
 
 // rowMark is what row tracking knows of a row.
@@ -48,6 +62,7 @@ type rowMark struct{ id, version int64 }
 
 // allowed are the refusals that a statement of a kind may end in.
 var allowed = map[string][]protocol.Class{
+	"restore": {"DELTA_CANNOT_MODIFY_APPEND_ONLY", "DELTA_BLOCK_COLUMN_MAPPING_AND_CDC_OPERATION"},
 	"write":   {"DELTA_CANNOT_MODIFY_APPEND_ONLY", "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", "DELTA_MISSING_NOT_NULL_COLUMN_VALUE"},
 	"upgrade": {"DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION", "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE", "DELTA_CLUSTERING_COLUMN_MISSING_STATS"},
 	"alter": {"DELTA_UNSUPPORTED_DROP_COLUMN", "DELTA_UNSUPPORTED_RENAME_COLUMN", "DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN", "DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN", "DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA",
@@ -105,8 +120,9 @@ func TestEvolution(t *testing.T) {
 
 func newEvolving(t *testing.T, seed uint64) *evolving {
 	e := &evolving{t: t, random: rand.New(rand.NewPCG(seed, 7)), root: t.TempDir(), clock: &atomic.Int64{}, seen: map[string]bool{},
-		columns: []string{"k", "n", "s", "o"}, inner: []string{"a", "b"}, types: map[string]string{"k": "BIGINT", "n": "INT", "s": "STRING", "o": "STRUCT", "o.a": "SMALLINT", "o.b": "STRING"},
-		rows: map[int]map[string]string{}, features: map[string]bool{"appendOnly": true, "invariants": true}, counts: map[string]int{}, versions: map[int64]string{}, times: map[int64]int64{}}
+		evolved: evolved{columns: []string{"k", "n", "s", "o"}, inner: []string{"a", "b"}, types: map[string]string{"k": "BIGINT", "n": "INT", "s": "STRING", "o": "STRUCT", "o.a": "SMALLINT", "o.b": "STRING"},
+			rows: map[int]map[string]string{}, features: map[string]bool{"appendOnly": true, "invariants": true}},
+		counts: map[string]int{}, versions: map[int64]string{}, times: map[int64]int64{}, models: map[int64]evolved{}}
 	e.clock.Store(time.Now().UnixMilli())
 	e.open()
 	e.log = newPlainLog(e.folder())
@@ -361,6 +377,7 @@ func (e *evolving) compare(session *Session) {
 			e.times[version] = e.clock.Load() - 500
 		}
 		e.versions[version] = columns + "\n" + strings.Join(rows, "\n")
+		e.models[version] = e.evolved.copy()
 	}
 }
 
